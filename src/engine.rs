@@ -1,0 +1,234 @@
+//! The engine: events in, effects out. It owns the chats and knows no clock, file, thread, handle or Lua value.
+//!
+//! The shell around it (`bridge`, `runtime`) performs the effects in order and brings what they cause back as events.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::adapter::Item;
+use crate::chat::Chat;
+use crate::gate::{Fact, Question};
+use crate::message::{Message, Role};
+use crate::tool::{CallId, CallStatus, CheckedCall, OfferedTool, Preparation, UncheckedCall};
+
+/// One chat, unique in the life of the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChatId(pub u64);
+
+/// One request to a provider, unique in the life of the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId(pub u64);
+
+/// What a chat is opened with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChatSettings {
+    /// Send the results when no call of the batch failed.
+    pub auto_submit_success: bool,
+    /// Send the results when any call of the batch failed.
+    pub auto_submit_errors: bool,
+    /// How many calls of parallel tools may run at once, at least 1.
+    pub max_parallel: usize,
+}
+
+impl Default for ChatSettings {
+    fn default() -> Self {
+        Self { auto_submit_success: true, auto_submit_errors: true, max_parallel: 4 }
+    }
+}
+
+/// A call that did not come from the model: `run_tool`, `tools:execute()`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RequestedCall {
+    /// Empty: an id is made.
+    pub wire_id: String,
+    /// The tool's name.
+    pub name: String,
+    /// JSON text.
+    pub arguments: String,
+}
+
+/// The user's answer to a question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// Accept, and remember what made it ask.
+    Always,
+    /// Accept this call.
+    Accept,
+    /// Do not run this call; the queue goes on.
+    Reject {
+        /// For the model.
+        reason: Option<String>,
+    },
+    /// Do not run this call nor the rest, and send nothing.
+    Cancel,
+}
+
+/// Something that happened. Events for chats, requests or calls that are gone are ignored.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A chat exists now. The id comes from [`Engine::next_chat`].
+    ChatOpened { chat: ChatId, settings: ChatSettings },
+    /// The user wants to send what is in the input. While a turn runs, it goes out with the next request.
+    Submitted { chat: ChatId },
+    /// Reply to [`Effect::TakeInput`]. None: there was nothing in the input.
+    InputTaken { chat: ChatId, text: Option<String> },
+    /// A message added from outside (`chat:add_message`); it enters the history after an open batch.
+    MessageGiven { chat: ChatId, role: Role, content: String, visible: bool },
+    /// Calls to run that the model did not make; run after an open batch. They follow `submit`: whether the results
+    /// are sent afterwards.
+    CallsRequested { chat: ChatId, calls: Vec<RequestedCall>, tools: Arc<[OfferedTool]>, submit: bool },
+    /// A request is on its way, offering these tools.
+    RequestStarted { chat: ChatId, request: RequestId, tools: Arc<[OfferedTool]> },
+    /// Pieces of the answer.
+    RequestItems { chat: ChatId, request: RequestId, items: Vec<Item> },
+    /// The answer is complete.
+    RequestFinished { chat: ChatId, request: RequestId },
+    /// No (complete) answer; `message` is for the user.
+    RequestFailed { chat: ChatId, request: RequestId, message: String },
+    /// Reply to [`Effect::CheckCalls`].
+    CallsChecked { chat: ChatId, calls: Vec<CheckedCall> },
+    /// Reply to [`Effect::PrepareCall`].
+    CallPrepared { chat: ChatId, call: CallId, preparation: Preparation },
+    /// Reply to [`Effect::PrepareCall`]: copying, `env` or `setup` threw. `set_up`: `setup` was reached and `on_exit` is due.
+    CallNotPrepared { chat: ChatId, call: CallId, message: String, set_up: bool, on_exit: bool },
+    /// Reply to [`Effect::FindFact`]. None: it could not be found, which counts as ask.
+    FactFound { chat: ChatId, call: CallId, fact: Fact, answer: Option<bool> },
+    /// The user's answer to [`Effect::AskApproval`].
+    ApprovalAnswered { chat: ChatId, call: CallId, answer: Answer },
+    /// A cmd of the call has its result; the data stays where it was made.
+    CmdFinished { chat: ChatId, call: CallId, cmd: usize, succeeded: bool },
+    /// The tool added text for its result.
+    OutputAdded { chat: ChatId, call: CallId, content: String },
+    /// Reply to [`Effect::RunOutput`]. `error`: it threw.
+    OutputFinished { chat: ChatId, call: CallId, error: Option<String> },
+    /// Reply to [`Effect::RunExit`].
+    ExitFinished { chat: ChatId, call: CallId },
+    /// The user ends the running calls, the queue goes on.
+    CallSkipped { chat: ChatId },
+    /// The user stops the chat: request, running and queued calls.
+    ChatStopped { chat: ChatId },
+    /// The history is emptied; only while no turn runs, else the turn is stopped first.
+    ChatCleared { chat: ChatId },
+    /// The chat is gone: stopped, then forgotten.
+    ChatClosed { chat: ChatId },
+    /// A deadline passed ([`Engine::next_deadline_ms`]).
+    TimePassed,
+}
+
+/// Which output function to run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// `output.success`, after cmd number `cmd` (from 0); its data joins `stdout`.
+    Success { cmd: usize },
+    /// `output.error`. `message`: an error of ours (a time limit), none: the data that the cmd gave joins `stderr`.
+    Error { cmd: usize, message: Option<String> },
+    /// `output.rejected`
+    Rejected { reason: Option<String> },
+    /// `output.cancelled`
+    Cancelled,
+}
+
+/// How a turn ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TurnEnd {
+    /// The model asks for nothing more, or the calls asked for by `run_tool` are done.
+    Done,
+    /// The user stopped the chat.
+    Stopped,
+    /// The user cancelled at a question.
+    Cancelled,
+    /// The request failed.
+    Failed,
+    /// Results are there but not sent: `auto_submit_*` is off, or the model repeats a call that cannot run.
+    Held,
+}
+
+/// Something to do. Performed in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Read the input and make it part of the conversation → [`Event::InputTaken`].
+    TakeInput { chat: ChatId },
+    /// The input waits for the running turn (true), or no longer does (false).
+    HoldInput { chat: ChatId, waiting: bool },
+    /// A turn begins.
+    StartTurn { chat: ChatId },
+    /// Send the history → [`Event::RequestStarted`], items, [`Event::RequestFinished`] or [`Event::RequestFailed`].
+    SendRequest { chat: ChatId, request: RequestId },
+    /// End a request; nothing of it is wanted any more.
+    AbortRequest { chat: ChatId, request: RequestId },
+    /// The request is over. `usage`: tokens read and written, when the provider said so.
+    FinishRequest { chat: ChatId, request: RequestId, failed: bool, usage: Option<(u64, u64)> },
+    /// Show more of the model's text.
+    ShowText { chat: ChatId, text: String },
+    /// Show more of the model's reasoning.
+    ShowReasoning { chat: ChatId, text: String },
+    /// A message joined the history. Calls of an `Llm` message follow as [`Effect::AddCall`].
+    AddMessage { chat: ChatId, message: Message },
+    /// A call joined the last `Llm` message.
+    AddCall { chat: ChatId, call: CallId, wire_id: String, name: String, arguments: String },
+    /// Decode and check arguments off the main loop → [`Event::CallsChecked`].
+    CheckCalls { chat: ChatId, calls: Vec<UncheckedCall> },
+    /// A batch of `calls` calls begins.
+    StartBatch { chat: ChatId, calls: usize },
+    /// Copy the tool, run `env` and `setup` → [`Event::CallPrepared`] or [`Event::CallNotPrepared`].
+    PrepareCall { chat: ChatId, call: CallId, arguments: Value },
+    /// Find what the gate needs → [`Event::FactFound`].
+    FindFact { chat: ChatId, call: CallId, fact: Fact },
+    /// Ask the user → [`Event::ApprovalAnswered`]. `rest`: how many calls *Cancel* would end besides this one.
+    AskApproval { chat: ChatId, call: CallId, question: Question, rest: usize },
+    /// The question is void.
+    CloseQuestion { chat: ChatId, call: CallId },
+    /// Run cmd number `cmd` (from 0) → [`Event::CmdFinished`].
+    RunCmd { chat: ChatId, call: CallId, cmd: usize },
+    /// End what the call started.
+    KillJobs { chat: ChatId, call: CallId },
+    /// Run an output function → [`Event::OutputAdded`]…, [`Event::OutputFinished`].
+    RunOutput { chat: ChatId, call: CallId, output: Output },
+    /// Run `handlers.on_exit` → [`Event::ExitFinished`].
+    RunExit { chat: ChatId, call: CallId },
+    /// The call is over. `content`: a text of ours (an error, a default) that the user sees as well as the model.
+    FinishCall { chat: ChatId, call: CallId, status: CallStatus, content: Option<String>, duration_ms: u64 },
+    /// The batch is over.
+    FinishBatch { chat: ChatId, failed: bool },
+    /// Tell the user something about this chat.
+    Notify { chat: ChatId, notice: Notice },
+    /// The turn is over.
+    FinishTurn { chat: ChatId, end: TurnEnd },
+    /// The history is empty now.
+    ClearChat { chat: ChatId },
+    /// Forget the chat.
+    CloseChat { chat: ChatId },
+    /// A line for the log.
+    Log { level: LogLevel, text: String },
+}
+
+/// Something the user should know.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Notice {
+    /// The request failed; the text says why.
+    RequestFailed(String),
+    /// The input is empty and there is nothing to send again.
+    NothingToSend,
+    /// There is no call to skip.
+    NothingToSkip,
+    /// The model wrote a tool call as text; nothing was run (R043).
+    CallAsText,
+    /// The model repeats a call that cannot run, so nothing is sent (R153).
+    RepeatedCall {
+        /// The tool.
+        name: String,
+    },
+}
+
+/// How loud a log line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogLevel {
+    /// Only for finding faults of ours.
+    Debug,
+    /// Something was dropped or repaired.
+    Warn,
+    /// A fault of ours.
+    Error,
+}

@@ -1,0 +1,142 @@
+//! Tools as the engine sees them: names, schema ids and flags. What a tool does stays in Lua or in a process.
+
+use serde_json::Value;
+
+/// One tool call, unique in the life of the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallId(pub u64);
+
+/// A schema text that was handed to the runtime (`schema::Schemas`); equal texts have equal ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SchemaId(pub u64);
+
+/// A tool as it was offered to the model with one request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OfferedTool {
+    /// The name the model uses.
+    pub name: String,
+    /// The author's schema of the arguments at the time of the request; none: any object fits.
+    pub schema: Option<SchemaId>,
+    /// Whether a string that is wholly a number passes for a number (tools of the CodeCompanion form).
+    pub numeric_strings: bool,
+    /// Whether calls of it may overlap with neighbours that may too (`opts.parallel`).
+    pub parallel: bool,
+}
+
+/// A call whose arguments are to be decoded and checked off the main loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UncheckedCall {
+    /// The call.
+    pub call: CallId,
+    /// As in [`OfferedTool`].
+    pub schema: Option<SchemaId>,
+    /// As in [`OfferedTool`].
+    pub numeric_strings: bool,
+    /// The model's own text.
+    pub arguments: String,
+}
+
+/// What checking found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckedCall {
+    /// The call.
+    pub call: CallId,
+    /// The decoded arguments, always an object.
+    pub arguments: Result<Value, ArgumentsError>,
+}
+
+/// Arguments that cannot be used. The text is written for the model.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ArgumentsError {
+    /// The text is not one JSON object; the history carries `{}` in its place.
+    #[error("{0}")]
+    NotAnObject(String),
+    /// The object does not fit the schema: up to 10 faults with JSON pointers.
+    #[error("{0}")]
+    DoesNotFit(String),
+}
+
+/// What Lua tells about a call once its copy is made, `env` and `handlers.setup` have run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preparation {
+    /// How many cmds there are.
+    pub cmds: usize,
+    /// Which output functions the tool defines.
+    pub defines: Defined,
+    /// The tool's own approval setting (gate step 8).
+    pub approval: OwnApproval,
+    /// Time limit of the call; none: no limit.
+    pub timeout_ms: Option<u64>,
+}
+
+/// Which optional functions a tool defines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Defined {
+    /// `output.success`
+    pub success: bool,
+    /// `output.error`
+    pub error: bool,
+    /// `output.rejected`
+    pub rejected: bool,
+    /// `output.cancelled`
+    pub cancelled: bool,
+    /// `handlers.on_exit`
+    pub on_exit: bool,
+}
+
+/// Gate step 8 as far as it is known without calling Lua.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnApproval {
+    /// Run without a question.
+    Run,
+    /// Ask.
+    Ask,
+    /// A function decides: `Fact::OwnApproval` must be found.
+    Function,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CallStatus {
+    /// Every cmd succeeded.
+    Success,
+    /// Unknown tool, unusable arguments, a throw, a cmd that failed.
+    Error,
+    /// The user said no to this call.
+    Rejected,
+    /// The user cancelled it, or it was still queued when another was cancelled.
+    Cancelled,
+    /// The chat was stopped.
+    Stopped,
+    /// The user ended only this call.
+    Skipped,
+    /// Its time limit passed.
+    TimedOut,
+    /// A rule forbids it.
+    Denied,
+}
+
+impl CallStatus {
+    /// The word that Lua, autocommands and the log use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Error => "error",
+            Self::Rejected => "rejected",
+            Self::Cancelled => "cancelled",
+            Self::Stopped => "stopped",
+            Self::Skipped => "skipped",
+            Self::TimedOut => "timeout",
+            Self::Denied => "denied",
+        }
+    }
+
+    /// Whether the result is marked as failed for the provider, and whether `auto_submit_errors` decides on the
+    /// next request. A rejected call counts as success there.
+    pub fn is_failure(self) -> bool {
+        match self {
+            Self::Error | Self::TimedOut | Self::Denied | Self::Skipped => true,
+            Self::Success | Self::Rejected | Self::Cancelled | Self::Stopped => false,
+        }
+    }
+}
