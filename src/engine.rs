@@ -8,9 +8,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::adapter::Item;
-use crate::chat::Chat;
+use crate::chat::{Chat, Ids, Shell};
 use crate::gate::{Fact, Question};
-use crate::message::{Message, Role};
+use crate::message::{History, Message, Role};
 use crate::tool::{CallId, CallStatus, CheckedCall, OfferedTool, Preparation, UncheckedCall};
 
 /// One chat, unique in the life of the engine.
@@ -65,6 +65,7 @@ pub enum Answer {
     Cancel,
 }
 
+#[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
 /// Something that happened. Events for chats, requests or calls that are gone are ignored.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
@@ -91,8 +92,9 @@ pub enum Event {
     CallsChecked { chat: ChatId, calls: Vec<CheckedCall> },
     /// Reply to [`Effect::PrepareCall`].
     CallPrepared { chat: ChatId, call: CallId, preparation: Preparation },
-    /// Reply to [`Effect::PrepareCall`]: copying, `env` or `setup` threw. `set_up`: `setup` was reached and `on_exit` is due.
-    CallNotPrepared { chat: ChatId, call: CallId, message: String, set_up: bool, on_exit: bool },
+    /// Reply to [`Effect::PrepareCall`]: copying, `env` or `setup` threw. `on_exit`: `setup` was reached and there is
+    /// an `on_exit` to run.
+    CallNotPrepared { chat: ChatId, call: CallId, message: String, on_exit: bool },
     /// Reply to [`Effect::FindFact`]. None: it could not be found, which counts as ask.
     FactFound { chat: ChatId, call: CallId, fact: Fact, answer: Option<bool> },
     /// The user's answer to [`Effect::AskApproval`].
@@ -101,8 +103,8 @@ pub enum Event {
     CmdFinished { chat: ChatId, call: CallId, cmd: usize, succeeded: bool },
     /// The tool added text for its result.
     OutputAdded { chat: ChatId, call: CallId, content: String },
-    /// Reply to [`Effect::RunOutput`]. `error`: it threw.
-    OutputFinished { chat: ChatId, call: CallId, error: Option<String> },
+    /// Reply to [`Effect::RunOutput`].
+    OutputFinished { chat: ChatId, call: CallId, outcome: OutputOutcome },
     /// Reply to [`Effect::RunExit`].
     ExitFinished { chat: ChatId, call: CallId },
     /// The user ends the running calls, the queue goes on.
@@ -117,6 +119,7 @@ pub enum Event {
     TimePassed,
 }
 
+#[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
 /// Which output function to run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
@@ -128,6 +131,17 @@ pub enum Output {
     Rejected { reason: Option<String> },
     /// `output.cancelled`
     Cancelled,
+}
+
+/// What came of an output function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OutputOutcome {
+    /// It ran.
+    Ran,
+    /// The tool does not define it: the documented default counts.
+    Undefined,
+    /// It threw this.
+    Threw(String),
 }
 
 /// How a turn ended.
@@ -145,6 +159,7 @@ pub enum TurnEnd {
     Held,
 }
 
+#[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
 /// Something to do. Performed in order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
@@ -165,7 +180,7 @@ pub enum Effect {
     /// Show more of the model's reasoning.
     ShowReasoning { chat: ChatId, text: String },
     /// A message joined the history. Calls of an `Llm` message follow as [`Effect::AddCall`].
-    AddMessage { chat: ChatId, message: Message },
+    AddMessage { chat: ChatId, message: Arc<Message> },
     /// A call joined the last `Llm` message.
     AddCall { chat: ChatId, call: CallId, wire_id: String, name: String, arguments: String },
     /// Decode and check arguments off the main loop → [`Event::CallsChecked`].
@@ -184,7 +199,8 @@ pub enum Effect {
     RunCmd { chat: ChatId, call: CallId, cmd: usize },
     /// End what the call started.
     KillJobs { chat: ChatId, call: CallId },
-    /// Run an output function → [`Event::OutputAdded`]…, [`Event::OutputFinished`].
+    /// Run an output function → [`Event::OutputAdded`]…, [`Event::OutputFinished`]. Also for a call that was still
+    /// queued when it was cancelled; then it is copied first, without `env` and `setup`.
     RunOutput { chat: ChatId, call: CallId, output: Output },
     /// Run `handlers.on_exit` → [`Event::ExitFinished`].
     RunExit { chat: ChatId, call: CallId },
@@ -232,3 +248,130 @@ pub enum LogLevel {
     /// A fault of ours.
     Error,
 }
+
+/// All chats. One engine runs in an editor.
+#[derive(Clone, Debug, Default)]
+pub struct Engine {
+    chats: BTreeMap<ChatId, Chat>,
+    opened: u64,
+    ids: Ids,
+}
+
+impl Engine {
+    /// An id for a chat that is about to be opened.
+    pub fn next_chat(&mut self) -> ChatId {
+        self.opened += 1;
+        ChatId(self.opened)
+    }
+
+    /// How many chats there are.
+    pub fn chat_count(&self) -> usize {
+        self.chats.len()
+    }
+
+    /// What was said in a chat.
+    pub fn history(&self, chat: ChatId) -> Option<&History> {
+        self.chats.get(&chat).map(Chat::history)
+    }
+
+    /// Whether no turn runs in a chat; none: there is no such chat.
+    pub fn is_idle(&self, chat: ChatId) -> Option<bool> {
+        self.chats.get(&chat).map(Chat::is_idle)
+    }
+
+    /// When [`Event::TimePassed`] is due, on the clock of `now_ms`.
+    pub fn next_deadline_ms(&self) -> Option<u64> {
+        self.chats.values().filter_map(Chat::deadline_ms).min()
+    }
+
+    /// Advances the chats by one event. Never blocks, never fails: what does not fit becomes a log line.
+    ///
+    /// `now_ms` is a clock that never goes back.
+    pub fn handle(&mut self, now_ms: u64, event: Event) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        let mut shell = Shell { now_ms, ids: &mut self.ids, effects: &mut effects };
+        let id = match event {
+            Event::ChatOpened { chat, settings } => {
+                self.chats.insert(chat, Chat::new(chat, settings));
+                return effects;
+            }
+            Event::TimePassed => {
+                for chat in self.chats.values_mut() {
+                    chat.time_passed(&mut shell);
+                }
+                self.chats.retain(|_, chat| !chat.is_closed());
+                return effects;
+            }
+            ref event => event.chat(),
+        };
+        let Some(chat) = id.and_then(|id| self.chats.get_mut(&id)) else {
+            let text = "a late event for a chat that is gone was dropped".to_owned();
+            return vec![Effect::Log { level: LogLevel::Debug, text }];
+        };
+        let shell = &mut shell;
+        match event {
+            Event::ChatOpened { .. } | Event::TimePassed => {}
+            Event::Submitted { .. } => chat.submitted(shell),
+            Event::InputTaken { text, .. } => chat.input_taken(shell, text),
+            Event::MessageGiven { role, content, visible, .. } => chat.message_given(shell, role, content, visible),
+            Event::CallsRequested { calls, tools, submit, .. } => chat.calls_requested(shell, calls, tools, submit),
+            Event::RequestStarted { request, tools, .. } => chat.request_started(shell, request, tools),
+            Event::RequestItems { request, items, .. } => chat.request_items(shell, request, items),
+            Event::RequestFinished { request, .. } => chat.request_finished(shell, request),
+            Event::RequestFailed { request, message, .. } => chat.request_failed(shell, request, message),
+            Event::CallsChecked { calls, .. } => chat.calls_checked(shell, calls),
+            Event::CallPrepared { call, preparation, .. } => chat.call_prepared(shell, call, preparation),
+            Event::CallNotPrepared { call, message, on_exit, .. } => {
+                chat.call_not_prepared(shell, call, message, on_exit);
+            }
+            Event::FactFound { call, fact, answer, .. } => chat.fact_found(shell, call, fact, answer),
+            Event::ApprovalAnswered { call, answer, .. } => chat.approval_answered(shell, call, answer),
+            Event::CmdFinished { call, cmd, succeeded, .. } => chat.cmd_finished(shell, call, cmd, succeeded),
+            Event::OutputAdded { call, content, .. } => chat.output_added(shell, call, content),
+            Event::OutputFinished { call, outcome, .. } => chat.output_finished(shell, call, outcome),
+            Event::ExitFinished { call, .. } => chat.exit_finished(shell, call),
+            Event::CallSkipped { .. } => chat.call_skipped(shell),
+            Event::ChatStopped { .. } => chat.stopped(shell),
+            Event::ChatCleared { .. } => chat.cleared(shell),
+            Event::ChatClosed { .. } => chat.closed(shell),
+        }
+        if chat.is_closed() {
+            id.and_then(|id| self.chats.remove(&id));
+        }
+        effects
+    }
+}
+
+impl Event {
+    /// The chat it belongs to; none for what concerns them all.
+    pub fn chat(&self) -> Option<ChatId> {
+        match self {
+            Self::ChatOpened { chat, .. }
+            | Self::Submitted { chat }
+            | Self::InputTaken { chat, .. }
+            | Self::MessageGiven { chat, .. }
+            | Self::CallsRequested { chat, .. }
+            | Self::RequestStarted { chat, .. }
+            | Self::RequestItems { chat, .. }
+            | Self::RequestFinished { chat, .. }
+            | Self::RequestFailed { chat, .. }
+            | Self::CallsChecked { chat, .. }
+            | Self::CallPrepared { chat, .. }
+            | Self::CallNotPrepared { chat, .. }
+            | Self::FactFound { chat, .. }
+            | Self::ApprovalAnswered { chat, .. }
+            | Self::CmdFinished { chat, .. }
+            | Self::OutputAdded { chat, .. }
+            | Self::OutputFinished { chat, .. }
+            | Self::ExitFinished { chat, .. }
+            | Self::CallSkipped { chat }
+            | Self::ChatStopped { chat }
+            | Self::ChatCleared { chat }
+            | Self::ChatClosed { chat } => Some(*chat),
+            Self::TimePassed => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,8 @@
 //! Messages and the history they form: what the model has seen and said. Repair of call/result pairs lives here.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 /// Who wrote a message.
@@ -60,4 +63,216 @@ pub enum Message {
         /// Whether the call failed.
         is_error: bool,
     },
+}
+
+/// The messages of a chat, kept so that every call has exactly one result right after its message, in call order, and
+/// every result has its call: no provider ever sees an unpaired one.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    messages: Vec<Arc<Message>>,
+    /// Messages before this index are known to be paired; repair never looks at them again.
+    paired: usize,
+}
+
+/// What a repair changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repair {
+    /// Results made for calls that had none.
+    pub added: usize,
+    /// Results dropped: their call is unknown, or was answered already.
+    pub dropped: usize,
+}
+
+/// The result of a call whose real one never came.
+pub const NO_RESULT: &str = "no result: the call was not run, or its result was lost";
+
+impl History {
+    /// Takes over messages from elsewhere (a saved chat, `chat({ messages })`) and repairs them.
+    pub fn load(messages: Vec<Message>) -> (Self, Repair) {
+        let mut history = Self { messages: messages.into_iter().map(Arc::new).collect(), paired: 0 };
+        let repair = history.repair();
+        (history, repair)
+    }
+
+    /// The messages, oldest first. Cheap to keep: a request clones the list, not the texts.
+    pub fn messages(&self) -> &[Arc<Message>] {
+        &self.messages
+    }
+
+    /// The newest message.
+    pub fn last(&self) -> Option<&Message> {
+        self.messages.last().map(AsRef::as_ref)
+    }
+
+    /// Appends a message. Results may still be missing until [`History::repair`].
+    pub fn push(&mut self, message: Message) {
+        self.messages.push(Arc::new(message));
+    }
+
+    /// Empties the history.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Makes the pairing hold again, and costs only what came since the last repair. Called before every request and
+    /// after loading.
+    pub fn repair(&mut self) -> Repair {
+        let mut repair = Repair::default();
+        if !is_paired(&self.messages[self.paired..]) {
+            let tail = self.messages.split_off(self.paired);
+            self.messages.extend(pair(tail, &mut repair));
+        }
+        self.paired = self.messages.len();
+        repair
+    }
+}
+
+/// Whether every call is answered at once, in order, and nothing else is answered.
+fn is_paired(messages: &[Arc<Message>]) -> bool {
+    let mut awaited: std::collections::VecDeque<&str> = Default::default();
+    for message in messages {
+        match message.as_ref() {
+            Message::Tool { wire_id, .. } => {
+                if awaited.pop_front() != Some(wire_id.as_str()) {
+                    return false;
+                }
+            }
+            _ if !awaited.is_empty() => return false,
+            Message::Llm { calls, .. } => awaited.extend(calls.iter().map(|call| call.wire_id.as_str())),
+            Message::System { .. } | Message::User { .. } => {}
+        }
+    }
+    awaited.is_empty()
+}
+
+/// Puts each result behind its call's message. A result belongs to the last message before it that has a call with its
+/// id; the first result of a call counts.
+fn pair(messages: Vec<Arc<Message>>, repair: &mut Repair) -> Vec<Arc<Message>> {
+    type Slots = Vec<Option<Arc<Message>>>;
+    let mut rest: Vec<(Arc<Message>, Slots)> = Vec::with_capacity(messages.len());
+    let mut open: HashMap<String, (usize, usize)> = HashMap::new();
+    for message in messages {
+        match message.as_ref() {
+            Message::Tool { wire_id, .. } => match open.get(wire_id).and_then(|&(at, slot)| rest[at].1.get_mut(slot)) {
+                Some(result @ None) => *result = Some(message),
+                Some(Some(_)) | None => repair.dropped += 1,
+            },
+            Message::Llm { calls, .. } => {
+                let at = rest.len();
+                let results = calls.iter().map(|_| None).collect();
+                open.extend(calls.iter().enumerate().map(|(slot, call)| (call.wire_id.clone(), (at, slot))));
+                rest.push((message, results));
+            }
+            Message::System { .. } | Message::User { .. } => rest.push((message, Vec::new())),
+        }
+    }
+    let mut paired = Vec::with_capacity(rest.len());
+    for (message, results) in rest {
+        if let Message::Llm { calls, .. } = message.as_ref() {
+            let results: Vec<_> = calls
+                .iter()
+                .zip(results)
+                .map(|(call, result)| result.unwrap_or_else(|| lost_result(call, repair)))
+                .collect();
+            paired.push(message);
+            paired.extend(results);
+        } else {
+            paired.push(message);
+        }
+    }
+    paired
+}
+
+fn lost_result(call: &Call, repair: &mut Repair) -> Arc<Message> {
+    repair.added += 1;
+    Arc::new(Message::Tool { wire_id: call.wire_id.clone(), content: NO_RESULT.into(), is_error: true })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn user(content: &str) -> Message {
+        Message::User { content: content.into(), visible: true }
+    }
+
+    fn llm(ids: &[&str]) -> Message {
+        let calls =
+            ids.iter().map(|id| Call { wire_id: (*id).into(), name: "glob".into(), arguments: "{}".into() }).collect();
+        Message::Llm { content: String::new(), reasoning: String::new(), calls }
+    }
+
+    fn result(id: &str) -> Message {
+        Message::Tool { wire_id: id.into(), content: format!("result of {id}"), is_error: false }
+    }
+
+    fn lost(id: &str) -> Message {
+        Message::Tool { wire_id: id.into(), content: NO_RESULT.into(), is_error: true }
+    }
+
+    fn loaded(messages: Vec<Message>) -> Vec<Message> {
+        History::load(messages).0.messages().iter().map(|message| message.as_ref().clone()).collect()
+    }
+
+    #[test]
+    fn r026_a_call_without_result_gets_one_before_the_next_message() {
+        assert_eq!(loaded(vec![llm(&["c1"]), user("hi")]), vec![llm(&["c1"]), lost("c1"), user("hi")]);
+    }
+
+    #[test]
+    fn r033_a_result_without_its_call_is_dropped() {
+        assert_eq!(loaded(vec![result("t1"), user("hi")]), vec![user("hi")]);
+    }
+
+    #[test]
+    fn r034_results_follow_their_calls_in_call_order() {
+        assert_eq!(
+            loaded(vec![llm(&["g1", "g2", "g3"]), result("g3"), result("g1"), user("hi"), result("g2"), result("g1")]),
+            vec![llm(&["g1", "g2", "g3"]), result("g1"), result("g2"), result("g3"), user("hi")]
+        );
+    }
+
+    #[test]
+    fn repair_looks_only_at_what_is_new() {
+        let (mut history, _) = History::load(vec![llm(&["a"]), result("a")]);
+        history.push(result("a"));
+        assert_eq!(history.repair(), Repair { added: 0, dropped: 1 });
+        assert_eq!(history.messages().len(), 2);
+    }
+
+    fn any_message() -> impl Strategy<Value = Message> {
+        let id = prop::sample::select(vec!["a", "b", "c", "d"]);
+        prop_oneof![
+            Just(user("u")),
+            id.clone().prop_map(result),
+            prop::collection::hash_set(id, 0..4).prop_map(|ids| llm(&ids.into_iter().collect::<Vec<_>>())),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn repaired_histories_are_paired_whole_and_by_pieces(
+            messages in prop::collection::vec(any_message(), 0..30),
+            cut in 0usize..30,
+        ) {
+            let (whole, _) = History::load(messages.clone());
+            prop_assert!(is_paired(whole.messages()));
+            let calls = |messages: &[Arc<Message>]| messages.iter().filter(|m| matches!(m.as_ref(), Message::Llm { .. })).count();
+            prop_assert_eq!(
+                calls(whole.messages()),
+                messages.iter().filter(|m| matches!(m, Message::Llm { .. })).count()
+            );
+            let mut pieces = History::default();
+            for (at, message) in messages.into_iter().enumerate() {
+                pieces.push(message);
+                if at % (cut + 1) == 0 {
+                    pieces.repair();
+                }
+            }
+            pieces.repair();
+            prop_assert!(is_paired(pieces.messages()));
+        }
+    }
 }

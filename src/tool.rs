@@ -57,7 +57,7 @@ pub enum ArgumentsError {
 }
 
 /// What Lua tells about a call once its copy is made, `env` and `handlers.setup` have run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Preparation {
     /// How many cmds there are.
     pub cmds: usize,

@@ -1,0 +1,828 @@
+//! The engine as a whole: written conversations, and a shell that does everything in random order.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::gate::Cause;
+use crate::message::Call;
+use crate::tool::{ArgumentsError, Defined, OwnApproval};
+
+const ALL: Defined = Defined { success: true, error: true, rejected: true, cancelled: true, on_exit: true };
+
+fn tool(name: &str, parallel: bool) -> OfferedTool {
+    OfferedTool { name: name.into(), schema: None, numeric_strings: false, parallel }
+}
+
+fn preparation(cmds: usize, defines: Defined, approval: OwnApproval, timeout_ms: Option<u64>) -> Preparation {
+    Preparation { cmds, defines, approval, timeout_ms }
+}
+
+/// A chat driven by hand: `say` what happened, read `effects`.
+struct Hand {
+    engine: Engine,
+    chat: ChatId,
+    now_ms: u64,
+}
+
+impl Hand {
+    fn new() -> Self {
+        Self::with(ChatSettings::default())
+    }
+
+    fn with(settings: ChatSettings) -> Self {
+        let mut engine = Engine::default();
+        let chat = engine.next_chat();
+        engine.handle(0, Event::ChatOpened { chat, settings });
+        Self { engine, chat, now_ms: 0 }
+    }
+
+    fn say(&mut self, event: Event) -> Vec<Effect> {
+        self.engine.handle(self.now_ms, event)
+    }
+
+    /// Sends `text` and answers with these calls, all with checked arguments. Returns the effects of the check.
+    fn calls(&mut self, text: &str, calls: &[(&str, &str, Result<Value, ArgumentsError>)]) -> Vec<Effect> {
+        let chat = self.chat;
+        self.say(Event::Submitted { chat });
+        let effects = self.say(Event::InputTaken { chat, text: Some(text.into()) });
+        self.answer(&effects, calls)
+    }
+
+    fn answer(&mut self, effects: &[Effect], calls: &[(&str, &str, Result<Value, ArgumentsError>)]) -> Vec<Effect> {
+        let chat = self.chat;
+        let request = request_of(effects);
+        let tools = Arc::from([tool("calculator", false), tool("glob", true), tool("grep", true)]);
+        self.say(Event::RequestStarted { chat, request, tools });
+        let items = calls.iter().enumerate().flat_map(|(index, (id, name, arguments))| {
+            let text = arguments.as_ref().map_or_else(|_| "{\"path\":".to_owned(), Value::to_string);
+            let (wire_id, name) = ((*id).to_owned(), (*name).to_owned());
+            [Item::CallStarted { index, wire_id, name }, Item::CallArguments { index, text }]
+        });
+        self.say(Event::RequestItems { chat, request, items: items.collect() });
+        let effects = self.say(Event::RequestFinished { chat, request });
+        let unchecked = effects.iter().find_map(|effect| match effect {
+            Effect::CheckCalls { calls, .. } => Some(calls.clone()),
+            _ => None,
+        });
+        let checked = unchecked.expect("calls are checked").into_iter().zip(calls);
+        let calls =
+            checked.map(|(call, (_, _, arguments))| CheckedCall { call: call.call, arguments: arguments.clone() });
+        let calls = calls.collect();
+        self.say(Event::CallsChecked { chat, calls })
+    }
+
+    /// Prepares and runs a call with one cmd that succeeds and adds `content`.
+    fn finish(&mut self, call: CallId, content: &str) -> Vec<Effect> {
+        let chat = self.chat;
+        let preparation = preparation(1, Defined { success: true, ..Defined::default() }, OwnApproval::Run, None);
+        self.say(Event::CallPrepared { chat, call, preparation });
+        self.succeed(call, content)
+    }
+
+    fn succeed(&mut self, call: CallId, content: &str) -> Vec<Effect> {
+        let chat = self.chat;
+        self.say(Event::CmdFinished { chat, call, cmd: 0, succeeded: true });
+        self.say(Event::OutputAdded { chat, call, content: content.into() });
+        self.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Ran })
+    }
+
+    fn results(&self) -> Vec<(String, String, bool)> {
+        let history = self.engine.history(self.chat).expect("the chat is there");
+        let tools = history.messages().iter().filter_map(|message| match message.as_ref() {
+            Message::Tool { wire_id, content, is_error } => Some((wire_id.clone(), content.clone(), *is_error)),
+            _ => None,
+        });
+        tools.collect()
+    }
+}
+
+fn request_of(effects: &[Effect]) -> RequestId {
+    let found = effects.iter().find_map(|effect| match effect {
+        Effect::SendRequest { request, .. } => Some(*request),
+        _ => None,
+    });
+    found.expect("a request is sent")
+}
+
+fn prepared(effects: &[Effect]) -> Vec<CallId> {
+    let calls = effects.iter().filter_map(|effect| match effect {
+        Effect::PrepareCall { call, .. } => Some(*call),
+        _ => None,
+    });
+    calls.collect()
+}
+
+fn sends(effects: &[Effect]) -> bool {
+    effects.iter().any(|effect| matches!(effect, Effect::SendRequest { .. }))
+}
+
+fn asks(effects: &[Effect]) -> Option<(Question, usize)> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::AskApproval { question, rest, .. } => Some((*question, *rest)),
+        _ => None,
+    })
+}
+
+fn ended(effects: &[Effect]) -> Option<TurnEnd> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::FinishTurn { end, .. } => Some(*end),
+        _ => None,
+    })
+}
+
+fn cut_off() -> ArgumentsError {
+    ArgumentsError::NotAnObject("incomplete".into())
+}
+
+#[test]
+fn a_call_runs_and_its_result_goes_back() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let effects = hand.calls("100*50", &[("c1", "calculator", Ok(json!({"num1": 100})))]);
+    let call = prepared(&effects)[0];
+    assert_eq!(
+        effects,
+        vec![
+            Effect::AddMessage {
+                chat,
+                message: Arc::new(Message::Llm {
+                    content: String::new(),
+                    reasoning: String::new(),
+                    calls: vec![Call {
+                        wire_id: "c1".into(),
+                        name: "calculator".into(),
+                        arguments: "{\"num1\":100}".into()
+                    }],
+                }),
+            },
+            Effect::AddCall {
+                chat,
+                call,
+                wire_id: "c1".into(),
+                name: "calculator".into(),
+                arguments: "{\"num1\":100}".into()
+            },
+            Effect::StartBatch { chat, calls: 1 },
+            Effect::PrepareCall { chat, call, arguments: json!({"num1": 100}) },
+        ]
+    );
+    let effects = hand.finish(call, "5000");
+    assert_eq!(
+        effects[0],
+        Effect::FinishCall { chat, call, status: CallStatus::Success, content: None, duration_ms: 0 }
+    );
+    assert!(sends(&effects));
+    assert_eq!(hand.results(), vec![("c1".into(), "5000".into(), false)]);
+}
+
+#[test]
+fn r026_cancel_at_the_question_answers_every_queued_call_and_sends_nothing() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let arguments = || Ok(json!({"cmd": "ls"}));
+    let effects = hand
+        .calls("ls", &[("c1", "calculator", arguments()), ("c2", "grep", arguments()), ("c3", "glob", arguments())]);
+    let call = prepared(&effects)[0];
+    let effects = hand.say(Event::CallPrepared {
+        chat,
+        call,
+        preparation: preparation(1, Defined { on_exit: true, ..Defined::default() }, OwnApproval::Ask, None),
+    });
+    assert_eq!(asks(&effects), Some((Question { cause: Cause::OwnApproval, can_remember: true }, 2)));
+    let effects = hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Cancel });
+    assert!(effects.contains(&Effect::RunExit { chat, call }));
+    let mut effects = hand.say(Event::ExitFinished { chat, call });
+    for _ in 0..2 {
+        let queued = effects.iter().find_map(|effect| match effect {
+            Effect::RunOutput { call, output: Output::Cancelled, .. } => Some(*call),
+            _ => None,
+        });
+        let call = queued.expect("a queued call is cancelled through its output function");
+        effects = hand.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Undefined });
+    }
+    assert_eq!(ended(&effects), Some(TurnEnd::Cancelled));
+    let cancelled = |id: &str, name: &str| (id.into(), format!("The user cancelled the {name} tool"), false);
+    assert_eq!(hand.results(), vec![cancelled("c1", "calculator"), cancelled("c2", "grep"), cancelled("c3", "glob")]);
+    hand.say(Event::Submitted { chat });
+    assert!(sends(&hand.say(Event::InputTaken { chat, text: Some("hi".into()) })));
+}
+
+#[test]
+fn r028_a_call_with_cut_off_arguments_leaves_its_siblings_alone() {
+    let mut hand = Hand::new();
+    let effects = hand.calls(
+        "read",
+        &[
+            ("c1", "calculator", Ok(json!({"path": "a"}))),
+            ("c2", "calculator", Err(cut_off())),
+            ("c3", "calculator", Ok(json!({"path": "b"}))),
+        ],
+    );
+    let effects = hand.finish(prepared(&effects)[0], "a");
+    let effects = hand.finish(prepared(&effects)[0], "b");
+    assert!(sends(&effects));
+    assert_eq!(
+        hand.results(),
+        vec![
+            ("c1".into(), "a".into(), false),
+            ("c2".into(), "incomplete".into(), true),
+            ("c3".into(), "b".into(), false)
+        ]
+    );
+    let history = hand.engine.history(hand.chat).expect("the chat is there").messages();
+    let Message::Llm { calls, .. } = history[1].as_ref() else { panic!("the second message is the model's") };
+    let texts: Vec<_> = calls.iter().map(|call| call.arguments.as_str()).collect();
+    assert_eq!(texts, ["{\"path\":\"a\"}", "{}", "{\"path\":\"b\"}"]);
+}
+
+#[test]
+fn r030_an_unknown_tool_is_answered_with_the_names_that_exist() {
+    let mut hand = Hand::new();
+    let effects = hand.calls("x", &[("c9", "no_such_tool", Ok(json!({})))]);
+    assert!(sends(&effects));
+    assert_eq!(
+        hand.results(),
+        vec![(
+            "c9".into(),
+            "Tool \"no_such_tool\" not found. Available tools: `calculator`, `glob`, `grep`".into(),
+            true
+        )]
+    );
+}
+
+#[test]
+fn r034_parallel_results_stay_in_call_order_whatever_finishes_first() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let arguments = |pattern: &str| Ok(json!({"pattern": pattern}));
+    let effects = hand.calls(
+        "glob",
+        &[("g1", "glob", arguments("*.a")), ("g2", "glob", arguments("*.b")), ("g3", "glob", arguments("*.c"))],
+    );
+    let mut calls = prepared(&effects);
+    let defines = Defined { success: true, ..Defined::default() };
+    for at in 0..3 {
+        let call = calls[at];
+        let preparation = preparation(1, defines, OwnApproval::Run, None);
+        let effects = hand.say(Event::CallPrepared { chat, call, preparation });
+        calls.extend(prepared(&effects));
+    }
+    for at in [2, 0, 1] {
+        hand.succeed(calls[at], &format!("result {}", at + 1));
+    }
+    assert_eq!(
+        hand.results(),
+        vec![
+            ("g1".into(), "result 1".into(), false),
+            ("g2".into(), "result 2".into(), false),
+            ("g3".into(), "result 3".into(), false)
+        ]
+    );
+}
+
+#[test]
+fn r036_an_output_function_that_throws_gives_one_error_result() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
+    let call = prepared(&effects)[0];
+    hand.say(Event::CallPrepared { chat, call, preparation: preparation(2, ALL, OwnApproval::Run, None) });
+    hand.say(Event::CmdFinished { chat, call, cmd: 0, succeeded: true });
+    hand.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Threw("boom".into()) });
+    assert!(sends(&hand.say(Event::ExitFinished { chat, call })));
+    let said = "An output function of the tool `calculator` failed: boom";
+    assert_eq!(hand.results(), vec![("c1".into(), said.into(), true)]);
+}
+
+#[test]
+fn r041_empty_arguments_go_back_as_an_object() {
+    for text in ["", "  ", "[]"] {
+        let mut hand = Hand::new();
+        let chat = hand.chat;
+        hand.say(Event::Submitted { chat });
+        let effects = hand.say(Event::InputTaken { chat, text: Some("list".into()) });
+        let request = request_of(&effects);
+        hand.say(Event::RequestStarted { chat, request, tools: Arc::from([tool("list_buffers", false)]) });
+        let items = vec![
+            Item::CallStarted { index: 0, wire_id: "c1".into(), name: "list_buffers".into() },
+            Item::CallArguments { index: 0, text: text.into() },
+        ];
+        hand.say(Event::RequestItems { chat, request, items });
+        let effects = hand.say(Event::RequestFinished { chat, request });
+        let Some(Effect::CheckCalls { calls, .. }) = effects.last() else { panic!("calls are checked") };
+        let calls = vec![CheckedCall { call: calls[0].call, arguments: Ok(json!({})) }];
+        let effects = hand.say(Event::CallsChecked { chat, calls });
+        assert!(effects.iter().any(|e| matches!(e, Effect::AddCall { arguments, .. } if arguments == "{}")));
+    }
+}
+
+#[test]
+fn calls_without_id_or_with_a_used_one_get_their_own() {
+    let mut hand = Hand::new();
+    let arguments = || Ok(json!({}));
+    let effects = hand.calls("x", &[("c", "grep", arguments()), ("c", "grep", arguments()), ("", "grep", arguments())]);
+    let ids: BTreeSet<_> = effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::AddCall { wire_id, .. } => Some(wire_id.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ids.len(), 3);
+    assert!(ids.contains("c") && !ids.contains(""));
+}
+
+#[test]
+fn r071_a_call_that_never_answers_ends_at_its_limit_and_the_clock_stands_still_in_questions() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({}))), ("c2", "calculator", Ok(json!({"n": 2})))]);
+    let call = prepared(&effects)[0];
+    let preparation = preparation(1, Defined::default(), OwnApproval::Ask, Some(1_000));
+    hand.say(Event::CallPrepared { chat, call, preparation });
+    assert_eq!(hand.engine.next_deadline_ms(), None);
+    hand.now_ms = 50_000;
+    hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Accept });
+    assert_eq!(hand.engine.next_deadline_ms(), Some(51_000));
+    hand.now_ms = 50_999;
+    assert_eq!(hand.say(Event::TimePassed), vec![]);
+    hand.now_ms = 51_000;
+    let effects = hand.say(Event::TimePassed);
+    assert_eq!(effects[0], Effect::KillJobs { chat, call });
+    assert_eq!(prepared(&effects).len(), 1, "the queue goes on");
+    assert_eq!(
+        hand.results(),
+        vec![("c1".into(), "Error calling calculator: it timed out after 1000 ms".into(), true)]
+    );
+    let late = hand.say(Event::CmdFinished { chat, call, cmd: 0, succeeded: true });
+    assert!(matches!(late[..], [Effect::Log { .. }]));
+}
+
+#[test]
+fn r082_skip_ends_only_the_running_call() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({}))), ("c2", "calculator", Ok(json!({"n": 2})))]);
+    let call = prepared(&effects)[0];
+    hand.say(Event::CallPrepared { chat, call, preparation: preparation(1, ALL, OwnApproval::Run, None) });
+    let effects = hand.say(Event::CallSkipped { chat });
+    assert_eq!(effects, vec![Effect::KillJobs { chat, call }, Effect::RunExit { chat, call }]);
+    let effects = hand.say(Event::ExitFinished { chat, call });
+    let effects = hand.finish(prepared(&effects)[0], "second");
+    assert!(sends(&effects));
+    assert_eq!(hand.results()[0].1, "Stopped by the user before the calculator tool was done");
+    assert_eq!(hand.results()[1].1, "second");
+}
+
+#[test]
+fn r153_the_third_equal_call_asks_and_auto_answers_do_not_stick() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let mut effects = hand.calls("read", &[("r1", "calculator", Ok(json!({"path": "a", "n": 1})))]);
+    for round in 1..=4 {
+        let call = prepared(&effects)[0];
+        let defines = Defined { success: true, ..Defined::default() };
+        let preparation = preparation(1, defines, OwnApproval::Run, None);
+        effects = hand.say(Event::CallPrepared { chat, call, preparation });
+        if round >= 3 {
+            let question = Question { cause: Cause::DoomLoop, can_remember: false };
+            assert_eq!(asks(&effects), Some((question, 0)), "round {round}");
+            hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Always });
+        } else {
+            assert_eq!(asks(&effects), None, "round {round}");
+        }
+        effects = hand.succeed(call, "text");
+        // The order of the keys does not make another call of it.
+        let again = if round % 2 == 0 { json!({"path": "a", "n": 1}) } else { json!({"n": 1, "path": "a"}) };
+        effects = hand.answer(&effects, &[("r", "calculator", Ok(again))]);
+    }
+}
+
+#[test]
+fn r153_a_call_that_cannot_run_is_not_repeated_for_ever() {
+    let mut hand = Hand::new();
+    let mut effects = hand.calls("read", &[("r1", "calculator", Err(cut_off()))]);
+    assert!(sends(&effects));
+    effects = hand.answer(&effects, &[("r2", "calculator", Err(cut_off()))]);
+    assert!(sends(&effects));
+    effects = hand.answer(&effects, &[("r3", "calculator", Err(cut_off()))]);
+    assert!(!sends(&effects));
+    assert_eq!(ended(&effects), Some(TurnEnd::Held));
+    assert!(
+        effects
+            .contains(&Effect::Notify { chat: hand.chat, notice: Notice::RepeatedCall { name: "calculator".into() } })
+    );
+}
+
+#[test]
+fn what_is_typed_meanwhile_goes_out_with_the_results_and_stays_after_a_stop() {
+    for stop in [false, true] {
+        let mut hand = Hand::new();
+        let chat = hand.chat;
+        let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
+        let call = prepared(&effects)[0];
+        let preparation = preparation(1, Defined { success: true, ..Defined::default() }, OwnApproval::Ask, None);
+        hand.say(Event::CallPrepared { chat, call, preparation });
+        assert_eq!(hand.say(Event::Submitted { chat }), vec![Effect::HoldInput { chat, waiting: true }]);
+        assert_eq!(hand.say(Event::Submitted { chat }), vec![]);
+        if stop {
+            let effects = hand.say(Event::ChatStopped { chat });
+            assert!(effects.contains(&Effect::HoldInput { chat, waiting: false }));
+            assert_eq!(ended(&effects), Some(TurnEnd::Stopped));
+        } else {
+            hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Accept });
+            let effects = hand.succeed(call, "1");
+            assert!(effects.contains(&Effect::TakeInput { chat }) && !sends(&effects));
+            assert!(sends(&hand.say(Event::InputTaken { chat, text: Some("also".into()) })));
+            let history = hand.engine.history(chat).expect("the chat is there").messages();
+            assert_eq!(*history[3], Message::User { content: "also".into(), visible: true });
+        }
+    }
+}
+
+#[test]
+fn auto_submit_settings_decide_by_outcome_and_rejected_counts_as_success() {
+    for (auto_submit_success, auto_submit_errors) in [(true, false), (false, true)] {
+        let settings = ChatSettings { auto_submit_success, auto_submit_errors, max_parallel: 4 };
+        let mut hand = Hand::with(settings.clone());
+        let effects = hand.calls("x", &[("c1", "calculator", Err(cut_off()))]);
+        assert_eq!(sends(&effects), auto_submit_errors);
+        let mut hand = Hand::with(settings);
+        let chat = hand.chat;
+        let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
+        let call = prepared(&effects)[0];
+        let preparation = preparation(1, Defined::default(), OwnApproval::Ask, None);
+        hand.say(Event::CallPrepared { chat, call, preparation });
+        let reason = Some("wrong dir".to_owned());
+        let effects = hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Reject { reason } });
+        assert_eq!(sends(&effects), auto_submit_success);
+        assert_eq!(hand.results()[0].1, "The user rejected the calculator tool: wrong dir");
+        assert_eq!(ended(&effects), (!auto_submit_success).then_some(TurnEnd::Held));
+        // An empty message sends what is held.
+        if !auto_submit_success {
+            hand.say(Event::Submitted { chat });
+            assert!(sends(&hand.say(Event::InputTaken { chat, text: None })));
+        }
+    }
+}
+
+#[test]
+fn stop_during_setup_still_runs_on_exit() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
+    let call = prepared(&effects)[0];
+    assert_eq!(hand.say(Event::ChatStopped { chat }), vec![]);
+    let effects =
+        hand.say(Event::CallPrepared { chat, call, preparation: preparation(1, ALL, OwnApproval::Run, None) });
+    assert_eq!(effects, vec![Effect::RunOutput { chat, call, output: Output::Cancelled }]);
+    let effects = hand.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Ran });
+    assert_eq!(effects, vec![Effect::RunExit { chat, call }]);
+    assert_eq!(ended(&hand.say(Event::ExitFinished { chat, call })), Some(TurnEnd::Stopped));
+}
+
+/// A shell that performs effects at random moments with random outcomes, while the user does random things.
+struct Storm {
+    engine: Engine,
+    now_ms: u64,
+    choices: VecDeque<u32>,
+    /// Replies that must come, in order, as the pump would bring them.
+    queue: VecDeque<Event>,
+    /// Things that may happen at any time, or never.
+    loose: Vec<Event>,
+    calls_made: u32,
+    asked: BTreeSet<CallId>,
+    set_up: BTreeMap<CallId, bool>,
+    exits: BTreeMap<CallId, u32>,
+    finished: BTreeMap<CallId, u32>,
+    added: BTreeMap<CallId, ChatId>,
+    turns: BTreeMap<ChatId, i32>,
+    closed: BTreeSet<ChatId>,
+    stopping: BTreeSet<ChatId>,
+    delivered: BTreeSet<(CallId, usize)>,
+}
+
+impl Storm {
+    fn new(choices: Vec<u32>) -> Self {
+        Self {
+            engine: Engine::default(),
+            now_ms: 0,
+            choices: choices.into(),
+            queue: VecDeque::new(),
+            loose: Vec::new(),
+            calls_made: 0,
+            asked: BTreeSet::new(),
+            set_up: BTreeMap::new(),
+            exits: BTreeMap::new(),
+            finished: BTreeMap::new(),
+            added: BTreeMap::new(),
+            turns: BTreeMap::new(),
+            closed: BTreeSet::new(),
+            stopping: BTreeSet::new(),
+            delivered: BTreeSet::new(),
+        }
+    }
+
+    /// A number below `bound`; 0 once the choices are used up, so that everything ends.
+    fn choose(&mut self, bound: u32) -> u32 {
+        self.choices.pop_front().map_or(0, |choice| choice % bound)
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::ChatStopped { chat } if self.engine.is_idle(chat) == Some(false) => {
+                self.stopping.insert(chat);
+            }
+            Event::CmdFinished { call, cmd, .. } => {
+                self.delivered.insert((call, cmd));
+            }
+            _ => {}
+        }
+        let effects = self.engine.handle(self.now_ms, event);
+        for effect in effects {
+            self.perform(effect);
+        }
+        self.stopping.retain(|chat| self.engine.is_idle(*chat) == Some(false));
+    }
+
+    fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::TakeInput { chat } => {
+                let text = (self.choose(4) != 3).then(|| "hello".to_owned());
+                self.queue.push_back(Event::InputTaken { chat, text });
+            }
+            Effect::StartTurn { chat } => *self.turns.entry(chat).or_default() += 1,
+            Effect::FinishTurn { chat, .. } => *self.turns.entry(chat).or_default() -= 1,
+            Effect::SendRequest { chat, request } => {
+                self.check_history(chat);
+                self.answer(chat, request);
+            }
+            Effect::CheckCalls { chat, calls } => {
+                let calls = calls.into_iter().map(|call| {
+                    let arguments = match self.choose(6) {
+                        5 => Err(cut_off()),
+                        4 => Err(ArgumentsError::DoesNotFit("no fit".into())),
+                        _ => Ok(serde_json::from_str(&call.arguments).unwrap_or_default()),
+                    };
+                    CheckedCall { call: call.call, arguments }
+                });
+                let event = Event::CallsChecked { chat, calls: calls.collect() };
+                self.loose.push(event);
+            }
+            Effect::AddCall { chat, call, .. } => {
+                assert_eq!(self.added.insert(call, chat), None);
+            }
+            Effect::PrepareCall { chat, call, .. } => {
+                let event = if self.choose(8) == 7 {
+                    let on_exit = self.choose(2) == 1;
+                    self.set_up.insert(call, on_exit);
+                    Event::CallNotPrepared { chat, call, message: "setup threw".into(), on_exit }
+                } else {
+                    let bits = self.choose(32);
+                    let defines = Defined {
+                        success: bits & 1 != 0,
+                        error: bits & 2 != 0,
+                        rejected: bits & 4 != 0,
+                        cancelled: bits & 8 != 0,
+                        on_exit: bits & 16 != 0,
+                    };
+                    self.set_up.insert(call, defines.on_exit);
+                    let approval = [OwnApproval::Run, OwnApproval::Ask, OwnApproval::Function][self.choose(3) as usize];
+                    let cmds = self.choose(4) as usize;
+                    let timeout_ms = (self.choose(2) == 1).then_some(100);
+                    Event::CallPrepared { chat, call, preparation: preparation(cmds, defines, approval, timeout_ms) }
+                };
+                self.queue.push_back(event);
+            }
+            Effect::FindFact { chat, call, fact } => {
+                let answer = [Some(false), Some(true), None][self.choose(3) as usize];
+                self.queue.push_back(Event::FactFound { chat, call, fact, answer });
+            }
+            Effect::AskApproval { chat, call, .. } => {
+                assert!(self.asked.insert(call), "a call asks once");
+                let answer = match self.choose(6) {
+                    0 => Answer::Cancel,
+                    1 => Answer::Reject { reason: None },
+                    2 => Answer::Always,
+                    _ => Answer::Accept,
+                };
+                let event = Event::ApprovalAnswered { chat, call, answer };
+                self.loose.push(event);
+            }
+            Effect::RunCmd { chat, call, cmd } => {
+                assert!(!self.stopping.contains(&chat), "a stopped chat runs nothing");
+                let before = cmd.checked_sub(1);
+                assert!(before.is_none_or(|cmd| self.delivered.contains(&(call, cmd))), "cmds run one after another");
+                let succeeded = self.choose(4) != 3;
+                let finished = Event::CmdFinished { chat, call, cmd, succeeded };
+                match self.choose(5) {
+                    0 => self.queue.push_back(finished),
+                    1 => self.loose.push(finished),
+                    // Both returns and calls back, twice.
+                    2 => {
+                        self.queue.push_back(finished.clone());
+                        self.loose.push(finished);
+                    }
+                    // Never answers; the clock or the user ends it.
+                    3 => self.loose.push(Event::CallSkipped { chat }),
+                    _ => {
+                        self.loose.push(Event::OutputAdded { chat, call, content: "early".into() });
+                        self.loose.push(finished);
+                    }
+                }
+            }
+            Effect::RunOutput { chat, call, output } => {
+                if let Output::Success { cmd } = output {
+                    assert!(self.delivered.contains(&(call, cmd)), "a cmd succeeds by its own result");
+                }
+                for _ in 0..self.choose(3) {
+                    self.queue.push_back(Event::OutputAdded { chat, call, content: "said".into() });
+                }
+                let outcome = match self.choose(4) {
+                    3 => OutputOutcome::Threw("thrown".into()),
+                    2 => OutputOutcome::Undefined,
+                    _ => OutputOutcome::Ran,
+                };
+                self.queue.push_back(Event::OutputFinished { chat, call, outcome });
+                if self.choose(4) == 3 {
+                    self.loose.push(Event::OutputAdded { chat, call, content: "late".into() });
+                }
+            }
+            Effect::RunExit { chat, call } => {
+                *self.exits.entry(call).or_default() += 1;
+                self.queue.push_back(Event::ExitFinished { chat, call });
+            }
+            Effect::FinishCall { call, .. } => *self.finished.entry(call).or_default() += 1,
+            Effect::CloseChat { chat } => {
+                assert!(self.closed.insert(chat), "a chat closes once");
+            }
+            Effect::Log { level, text } => assert_ne!(level, LogLevel::Error, "{text}"),
+            Effect::HoldInput { .. }
+            | Effect::AbortRequest { .. }
+            | Effect::FinishRequest { .. }
+            | Effect::ShowText { .. }
+            | Effect::ShowReasoning { .. }
+            | Effect::AddMessage { .. }
+            | Effect::StartBatch { .. }
+            | Effect::CloseQuestion { .. }
+            | Effect::KillJobs { .. }
+            | Effect::FinishBatch { .. }
+            | Effect::Notify { .. }
+            | Effect::ClearChat { .. } => {}
+        }
+    }
+
+    fn answer(&mut self, chat: ChatId, request: RequestId) {
+        self.loose.push(Event::RequestStarted {
+            chat,
+            request,
+            tools: Arc::from([tool("one", false), tool("two", true), tool("three", true)]),
+        });
+        let mut items = vec![Item::Text("text".into())];
+        for index in 0..self.choose(5) as usize {
+            self.calls_made += 1;
+            let name = ["one", "two", "three", "unknown"][self.choose(4) as usize].to_owned();
+            // Ids are sometimes missing or used before.
+            let wire_id = match self.choose(4) {
+                0 => String::new(),
+                1 => "same".to_owned(),
+                _ => format!("id{}", self.calls_made),
+            };
+            items.push(Item::CallStarted { index, wire_id, name });
+            items.push(Item::CallArguments { index, text: format!("{{\"n\":{}}}", self.choose(3)) });
+        }
+        self.loose.push(Event::RequestItems { chat, request, items });
+        let end = match self.choose(5) {
+            4 => Event::RequestFailed { chat, request, message: "reset".into() },
+            _ => Event::RequestFinished { chat, request },
+        };
+        self.loose.push(end);
+    }
+
+    fn check_history(&self, chat: ChatId) {
+        let history = self.engine.history(chat).expect("a chat that sends exists");
+        let mut awaited: VecDeque<&str> = VecDeque::new();
+        let mut ids = BTreeSet::new();
+        for message in history.messages() {
+            match message.as_ref() {
+                Message::Tool { wire_id, content, .. } => {
+                    assert_eq!(awaited.pop_front(), Some(wire_id.as_str()), "results in call order");
+                    assert!(!content.is_empty());
+                }
+                other => {
+                    assert!(awaited.is_empty(), "results right after their message");
+                    if let Message::Llm { calls, .. } = other {
+                        assert!(calls.iter().all(|call| ids.insert(call.wire_id.clone())), "ids are unique");
+                        awaited.extend(calls.iter().map(|call| call.wire_id.as_str()));
+                    }
+                }
+            }
+        }
+        assert!(awaited.is_empty(), "every call has its result");
+    }
+
+    /// One step: a reply that is due, something loose in any order, or something the user does.
+    fn step(&mut self, chats: &[ChatId]) {
+        let chat = chats[self.choose(chats.len() as u32) as usize];
+        let event = match self.choose(16) {
+            0..=6 if !self.queue.is_empty() => self.queue.pop_front(),
+            7..=10 if !self.loose.is_empty() => {
+                let at = self.choose(self.loose.len() as u32) as usize;
+                Some(self.loose.swap_remove(at))
+            }
+            11 => Some(Event::Submitted { chat }),
+            12 => Some(match self.choose(6) {
+                0 => Event::ChatStopped { chat },
+                1 => Event::CallSkipped { chat },
+                2 => Event::ChatCleared { chat },
+                3 if self.choose(4) == 3 => Event::ChatClosed { chat },
+                4 => Event::MessageGiven { chat, role: Role::User, content: "given".into(), visible: false },
+                _ => {
+                    let call = RequestedCall { wire_id: String::new(), name: "one".into(), arguments: "{}".into() };
+                    let tools = Arc::from([tool("one", false)]);
+                    Event::CallsRequested { chat, calls: vec![call], tools, submit: self.choose(2) == 1 }
+                }
+            }),
+            13 => {
+                self.now_ms += u64::from(self.choose(200));
+                Some(Event::TimePassed)
+            }
+            // Something that already happened happens again.
+            14 if !self.loose.is_empty() => {
+                let at = self.choose(self.loose.len() as u32) as usize;
+                Some(self.loose[at].clone())
+            }
+            _ => self.queue.pop_front(),
+        };
+        if let Some(event) = event {
+            self.handle(event);
+        }
+    }
+
+    /// Lets everything come to its end: all that is due or loose arrives, then time passes, then the user stops.
+    fn calm(&mut self, chats: &[ChatId]) {
+        self.choices.clear();
+        for _ in 0..100_000 {
+            if let Some(event) = self.queue.pop_front() {
+                self.handle(event);
+            } else if !self.loose.is_empty() {
+                let event = self.loose.remove(0);
+                self.handle(event);
+            } else if self.engine.next_deadline_ms().is_some_and(|deadline_ms| deadline_ms < self.now_ms + 1_000) {
+                self.now_ms += 1_000;
+                self.handle(Event::TimePassed);
+            } else if let Some(&chat) = chats.iter().find(|chat| self.engine.is_idle(**chat).is_some_and(|idle| !idle))
+            {
+                self.handle(Event::ChatStopped { chat });
+                assert!(
+                    !self.queue.is_empty() || self.engine.is_idle(chat) != Some(false),
+                    "a stopped chat waits only for replies that come"
+                );
+            } else {
+                return;
+            }
+        }
+        panic!("a turn never ends");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, max_shrink_iters: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_happens_every_call_gets_one_result_and_every_turn_ends(
+        choices in prop::collection::vec(any::<u32>(), 20..600),
+        max_parallel in 1usize..4,
+    ) {
+        let mut storm = Storm::new(choices);
+        let chats: Vec<_> = (0..2).map(|_| {
+            let chat = storm.engine.next_chat();
+            let settings = ChatSettings { max_parallel, ..ChatSettings::default() };
+            storm.handle(Event::ChatOpened { chat, settings });
+            chat
+        }).collect();
+        storm.handle(Event::Submitted { chat: chats[0] });
+        while !storm.choices.is_empty() {
+            storm.step(&chats);
+        }
+        storm.calm(&chats);
+        for chat in &chats {
+            prop_assert_eq!(storm.engine.is_idle(*chat), (!storm.closed.contains(chat)).then_some(true));
+            prop_assert_eq!(storm.turns.get(chat).copied().unwrap_or_default(), 0, "turns begin and end in pairs");
+            if storm.engine.history(*chat).is_some() {
+                storm.check_history(*chat);
+            }
+        }
+        for call in storm.added.keys() {
+            prop_assert_eq!(storm.finished.get(call), Some(&1), "{:?} ends once", call);
+        }
+        for (call, on_exit) in &storm.set_up {
+            let exits = storm.exits.get(call).copied().unwrap_or_default();
+            prop_assert_eq!(exits, u32::from(*on_exit), "on_exit of {:?}", call);
+        }
+        prop_assert_eq!(storm.engine.next_deadline_ms(), None);
+    }
+}

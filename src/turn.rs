@@ -1,0 +1,146 @@
+//! One turn: from a prompt until the model asks for nothing more.
+
+pub mod batch;
+pub mod call;
+
+use std::sync::Arc;
+
+use batch::Batch;
+
+use crate::adapter::Item;
+use crate::engine::RequestId;
+use crate::tool::{CallId, OfferedTool};
+
+/// Where a turn is.
+#[derive(Clone, Debug)]
+pub enum Turn {
+    /// No turn runs.
+    Idle,
+    /// The input is being read.
+    TakingInput {
+        /// In the middle of a turn, where empty input is fine.
+        begun: bool,
+        /// The user stopped meanwhile.
+        stopped: bool,
+    },
+    /// The model answers.
+    Answering(Answering),
+    /// The calls of an answer, or requested ones, are being checked.
+    Checking(Checking),
+    /// Tools run.
+    Running(Batch),
+}
+
+/// An answer as it arrives.
+#[derive(Clone, Debug)]
+pub struct Answering {
+    /// The request it answers.
+    pub request: RequestId,
+    /// The tools that were offered; none until the request is on its way.
+    pub tools: Arc<[OfferedTool]>,
+    /// The text so far.
+    pub content: String,
+    /// The reasoning so far.
+    pub reasoning: String,
+    /// The calls so far.
+    pub drafts: Vec<Draft>,
+    /// Tokens read and written.
+    pub usage: Option<(u64, u64)>,
+}
+
+/// A call as it arrives.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// Tells the calls of one answer apart.
+    pub index: usize,
+    /// The provider's id, may be empty.
+    pub wire_id: String,
+    /// The tool's name.
+    pub name: String,
+    /// JSON text, so far.
+    pub arguments: String,
+}
+
+/// Calls whose arguments are being decoded and checked.
+#[derive(Clone, Debug)]
+pub struct Checking {
+    /// The answer's text.
+    pub content: String,
+    /// The answer's reasoning.
+    pub reasoning: String,
+    /// The calls with their ids; `Draft::index` is not used any more.
+    pub calls: Vec<(CallId, Draft)>,
+    /// The tools that were offered.
+    pub tools: Arc<[OfferedTool]>,
+    /// Whether the results are wanted by the model.
+    pub submit: bool,
+}
+
+impl Answering {
+    /// An answer of which nothing has arrived.
+    pub fn new(request: RequestId) -> Self {
+        Self {
+            request,
+            tools: Arc::from([]),
+            content: String::new(),
+            reasoning: String::new(),
+            drafts: Vec::new(),
+            usage: None,
+        }
+    }
+
+    /// Takes one piece in. Returns false for a piece of a call that never began.
+    pub fn take(&mut self, item: &Item) -> bool {
+        match item {
+            Item::Text(text) => self.content.push_str(text),
+            Item::Reasoning(text) => self.reasoning.push_str(text),
+            Item::CallStarted { index, wire_id, name } => self.drafts.push(Draft {
+                index: *index,
+                wire_id: wire_id.clone(),
+                name: name.clone(),
+                arguments: String::new(),
+            }),
+            Item::CallArguments { index, text } => {
+                match self.drafts.iter_mut().rev().find(|draft| draft.index == *index) {
+                    Some(draft) => draft.arguments.push_str(text),
+                    None => return false,
+                }
+            }
+            Item::Usage { input, output } => self.usage = Some((*input, *output)),
+        }
+        true
+    }
+}
+
+/// Whether a text without calls holds one in a fenced block, as small local models write it (R043).
+pub fn looks_like_call(content: &str, tools: &[OfferedTool]) -> bool {
+    let mut fenced = content.split("```").skip(1).step_by(2);
+    fenced.any(|block| {
+        let json = block.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '_');
+        let Ok(serde_json::Value::Object(object)) = serde_json::from_str(json.trim()) else { return false };
+        let named = |key: &str| object.get(key).and_then(|name| name.as_str());
+        object.get("tool_calls").is_some_and(|calls| calls.is_array())
+            || named("name").is_some_and(|name| {
+                tools.iter().any(|tool| tool.name == name)
+                    && (object.contains_key("arguments") || object.contains_key("parameters"))
+            })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r043_a_call_in_a_fence_is_noticed_and_other_json_is_not() {
+        let tools = [OfferedTool { name: "calculator".into(), schema: None, numeric_strings: true, parallel: false }];
+        let t = |text: &str| looks_like_call(text, &tools);
+        assert!(t("Sure:\n```json\n{\"tool_calls\": [{\"name\": \"calculator\"}]}\n```\n"));
+        assert!(t("```\n{\"name\": \"calculator\", \"arguments\": {\"num1\": 1}}\n```"));
+        assert!(t("```tool_call\n{\"name\": \"calculator\", \"parameters\": {}}\n```"));
+        assert!(!t("```json\n{\"name\": \"lathe\", \"arguments\": {}}\n```"));
+        assert!(!t("```json\n{\"name\": \"calculator\"}\n```"));
+        assert!(!t("{\"tool_calls\": []}"));
+        assert!(!t("no json at all ``` ```"));
+    }
+}

@@ -1,0 +1,473 @@
+//! One tool call from the queue to its result: the state machine of a single call.
+
+use serde_json::Value;
+
+use crate::engine::{Answer, ChatId, Effect, LogLevel, Output, OutputOutcome};
+use crate::gate::approvals::Approvals;
+use crate::gate::{self, Fact, Facts, GatedCall, Verdict};
+use crate::tool::{CallId, CallStatus, Preparation};
+
+/// What a call may touch while it handles an event.
+pub struct Context<'a> {
+    /// The chat of the call.
+    pub chat: ChatId,
+    /// The time of the event.
+    pub now_ms: u64,
+    /// How many calls wait behind the one that handles the event.
+    pub rest: usize,
+    /// What *Always accept* remembered.
+    pub approvals: &'a mut Approvals,
+    /// Where effects go.
+    pub effects: &'a mut Vec<Effect>,
+}
+
+impl Context<'_> {
+    /// Adds an effect.
+    pub fn emit(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+}
+
+/// One call of a batch.
+#[derive(Clone, Debug)]
+pub struct ToolCall {
+    /// The call.
+    pub id: CallId,
+    /// The provider's id.
+    pub wire_id: String,
+    /// The tool's name.
+    pub name: String,
+    /// Whether it may overlap with neighbours.
+    pub parallel: bool,
+    /// How many times in a row the same call was made, this one included.
+    pub repeated: u32,
+    stage: Stage,
+    /// Texts that the tool added for its result.
+    added: Vec<String>,
+}
+
+/// What a finished call says to the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallResult {
+    /// How it ended.
+    pub status: CallStatus,
+    /// The text for the model.
+    pub content: String,
+}
+
+#[derive(Clone, Debug)]
+enum Stage {
+    /// Waits for its turn. An error is what the model is told instead of running it.
+    Queued(Result<Value, String>),
+    /// Lua makes its copy. The reply always comes; a cut waits for it, since `setup` may need its `on_exit`.
+    Preparing { started_ms: u64, cut: Option<End> },
+    /// The gate waits for a fact. The reply to a synchronous question always comes; here too a cut may come first.
+    Deciding { run: Run, facts: Facts, fact: Fact, since_ms: u64 },
+    /// The user is asked; the clock stands still.
+    Asking { run: Run, since_ms: u64 },
+    /// A cmd runs.
+    Running { run: Run, cmd: usize },
+    /// An output function of a cmd that succeeded runs, more cmds may follow.
+    Succeeding { run: Run, cmd: usize, cut: Option<End> },
+    /// The last output function runs.
+    Ending { run: Run, end: End },
+    /// `on_exit` runs.
+    Exiting { run: Run, end: End },
+    /// It has its result.
+    Finished(CallResult),
+}
+
+/// What is known of a call that was prepared (or would have been, for one cancelled in the queue).
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    preparation: Preparation,
+    started_ms: u64,
+    /// Time spent in questions; the clock stands still there.
+    asked_ms: u64,
+}
+
+impl Run {
+    fn deadline_ms(&self) -> Option<u64> {
+        self.preparation.timeout_ms.map(|limit| self.started_ms.saturating_add(limit).saturating_add(self.asked_ms))
+    }
+}
+
+#[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
+/// Why a call ends.
+#[derive(Clone, Debug, PartialEq)]
+pub enum End {
+    /// The last cmd succeeded.
+    Success,
+    /// Something failed. The text is ours; none: the tool's own error function speaks.
+    Error(Option<String>),
+    /// The user said no.
+    Rejected(Option<String>),
+    /// The user cancelled this call or one before it.
+    Cancelled,
+    /// The chat was stopped.
+    Stopped,
+    /// The user ended this call only.
+    Skipped,
+    /// The time limit passed; the limit in ms.
+    TimedOut(u64),
+}
+
+impl End {
+    fn status(&self) -> CallStatus {
+        match self {
+            Self::Success => CallStatus::Success,
+            Self::Error(_) => CallStatus::Error,
+            Self::Rejected(_) => CallStatus::Rejected,
+            Self::Cancelled => CallStatus::Cancelled,
+            Self::Stopped => CallStatus::Stopped,
+            Self::Skipped => CallStatus::Skipped,
+            Self::TimedOut(_) => CallStatus::TimedOut,
+        }
+    }
+}
+
+impl ToolCall {
+    /// A call that waits for its turn. `arguments`: the checked arguments, or what the model is told instead.
+    pub fn new(id: CallId, wire_id: String, name: String, parallel: bool, arguments: Result<Value, String>) -> Self {
+        Self { id, wire_id, name, parallel, repeated: 1, stage: Stage::Queued(arguments), added: Vec::new() }
+    }
+
+    /// The result, once it is finished.
+    pub fn result(&self) -> Option<&CallResult> {
+        match &self.stage {
+            Stage::Finished(result) => Some(result),
+            _ => None,
+        }
+    }
+
+    /// Whether it still waits for its turn.
+    pub fn is_queued(&self) -> bool {
+        matches!(self.stage, Stage::Queued(_))
+    }
+
+    /// Whether a cmd of it runs.
+    pub fn is_running(&self) -> bool {
+        matches!(self.stage, Stage::Running { .. })
+    }
+
+    /// Whether the user may yet be asked about it, or is being asked. No other call starts meanwhile.
+    pub fn is_undecided(&self) -> bool {
+        matches!(self.stage, Stage::Preparing { .. } | Stage::Deciding { .. } | Stage::Asking { .. })
+    }
+
+    /// What is queued to run, or what the model is told instead.
+    pub fn arguments(&self) -> Option<&Result<Value, String>> {
+        match &self.stage {
+            Stage::Queued(arguments) => Some(arguments),
+            _ => None,
+        }
+    }
+
+    /// When this call must be looked at again.
+    pub fn deadline_ms(&self) -> Option<u64> {
+        match &self.stage {
+            Stage::Deciding { since_ms, .. } => Some(since_ms + gate::FACT_LIMIT_MS),
+            Stage::Running { run, .. } => run.deadline_ms(),
+            _ => None,
+        }
+    }
+
+    /// Takes it from the queue.
+    pub fn start(&mut self, ctx: &mut Context) {
+        let Stage::Queued(arguments) = &mut self.stage else { return };
+        match std::mem::replace(arguments, Ok(Value::Null)) {
+            Ok(arguments) => {
+                self.stage = Stage::Preparing { started_ms: ctx.now_ms, cut: None };
+                ctx.emit(Effect::PrepareCall { chat: ctx.chat, call: self.id, arguments });
+            }
+            Err(message) => self.finish(ctx, ctx.now_ms, CallStatus::Error, message),
+        }
+    }
+
+    /// Lua has made its copy.
+    pub fn prepared(&mut self, ctx: &mut Context, preparation: Preparation) {
+        let Stage::Preparing { started_ms, cut } = &mut self.stage else { return self.ignore_late(ctx) };
+        let run = Run { preparation, started_ms: *started_ms, asked_ms: 0 };
+        match cut.take() {
+            Some(end) => self.end(ctx, run, end, 0),
+            None => self.decide(ctx, run, Facts::default()),
+        }
+    }
+
+    /// Lua could not make its copy.
+    pub fn not_prepared(&mut self, ctx: &mut Context, message: String, on_exit: bool) {
+        let Stage::Preparing { started_ms, cut } = &mut self.stage else { return self.ignore_late(ctx) };
+        let (started_ms, end) = (*started_ms, cut.take().unwrap_or(End::Error(Some(message))));
+        let defines = crate::tool::Defined { on_exit, ..Default::default() };
+        let preparation = Preparation { cmds: 0, defines, approval: crate::tool::OwnApproval::Run, timeout_ms: None };
+        self.exit(ctx, Run { preparation, started_ms, asked_ms: 0 }, end);
+    }
+
+    /// A fact arrived; none: it could not be found, which counts as ask.
+    pub fn fact_found(&mut self, ctx: &mut Context, found: Fact, answer: Option<bool>) {
+        match self.stage {
+            Stage::Deciding { run, mut facts, fact, .. } if fact == found => {
+                match fact {
+                    Fact::OwnApproval => facts.own_approval = Some(answer.unwrap_or(true)),
+                }
+                self.decide(ctx, run, facts);
+            }
+            _ => self.ignore_late(ctx),
+        }
+    }
+
+    fn decide(&mut self, ctx: &mut Context, run: Run, facts: Facts) {
+        let call = GatedCall { tool: &self.name, repeated: self.repeated, own_approval: run.preparation.approval };
+        match gate::decide(call, ctx.approvals, facts) {
+            Verdict::Allow => self.run(ctx, run, 0),
+            Verdict::Need(fact) => {
+                self.stage = Stage::Deciding { run, facts, fact, since_ms: ctx.now_ms };
+                ctx.emit(Effect::FindFact { chat: ctx.chat, call: self.id, fact });
+            }
+            Verdict::Ask(question) => {
+                self.stage = Stage::Asking { run, since_ms: ctx.now_ms };
+                ctx.emit(Effect::AskApproval { chat: ctx.chat, call: self.id, question, rest: ctx.rest });
+            }
+        }
+    }
+
+    /// The user answered. Returns true when the rest of the batch is cancelled with it.
+    pub fn answered(&mut self, ctx: &mut Context, answer: Answer) -> bool {
+        let Stage::Asking { mut run, since_ms } = self.stage else {
+            self.ignore_late(ctx);
+            return false;
+        };
+        run.asked_ms += ctx.now_ms.saturating_sub(since_ms);
+        ctx.emit(Effect::CloseQuestion { chat: ctx.chat, call: self.id });
+        match answer {
+            Answer::Always => {
+                // The third identical call in a row cannot be answered for ever: the user is asked each time.
+                if self.repeated < gate::DOOM_LOOP {
+                    ctx.approvals.remember(&self.name);
+                }
+                self.run(ctx, run, 0);
+            }
+            Answer::Accept => self.run(ctx, run, 0),
+            Answer::Reject { reason } => self.end(ctx, run, End::Rejected(reason), 0),
+            Answer::Cancel => {
+                self.end(ctx, run, End::Cancelled, 0);
+                return true;
+            }
+        }
+        false
+    }
+
+    fn run(&mut self, ctx: &mut Context, run: Run, cmd: usize) {
+        if cmd < run.preparation.cmds {
+            self.stage = Stage::Running { run, cmd };
+            ctx.emit(Effect::RunCmd { chat: ctx.chat, call: self.id, cmd });
+        } else {
+            self.exit(ctx, run, End::Success);
+        }
+    }
+
+    /// A cmd has its result.
+    pub fn cmd_finished(&mut self, ctx: &mut Context, finished: usize, succeeded: bool) {
+        match self.stage {
+            Stage::Running { run, cmd } if cmd == finished => {
+                if !succeeded {
+                    self.end(ctx, run, End::Error(None), cmd);
+                } else if run.preparation.defines.success {
+                    self.stage = Stage::Succeeding { run, cmd, cut: None };
+                    ctx.emit(Effect::RunOutput { chat: ctx.chat, call: self.id, output: Output::Success { cmd } });
+                } else {
+                    self.run(ctx, run, cmd + 1);
+                }
+            }
+            _ => self.ignore_late(ctx),
+        }
+    }
+
+    /// The tool added text for its result. Dropped once the result is decided.
+    pub fn output_added(&mut self, ctx: &mut Context, content: String) {
+        match self.stage {
+            Stage::Finished(_) | Stage::Queued(_) => self.ignore_late(ctx),
+            _ => self.added.push(content),
+        }
+    }
+
+    /// An output function is over.
+    pub fn output_finished(&mut self, ctx: &mut Context, outcome: OutputOutcome) {
+        match &mut self.stage {
+            Stage::Succeeding { run, cmd, cut } => {
+                let (run, cmd, cut) = (*run, *cmd, cut.take());
+                match (outcome, cut) {
+                    (OutputOutcome::Threw(error), _) => self.exit(ctx, run, End::Error(Some(self.threw(&error)))),
+                    (OutputOutcome::Ran | OutputOutcome::Undefined, Some(end)) => self.end(ctx, run, end, cmd),
+                    (OutputOutcome::Ran | OutputOutcome::Undefined, None) => self.run(ctx, run, cmd + 1),
+                }
+            }
+            Stage::Ending { run, end } => {
+                let (mut run, mut end) = (*run, std::mem::replace(end, End::Success));
+                match outcome {
+                    OutputOutcome::Ran => {}
+                    OutputOutcome::Undefined => run.preparation.defines.cancelled = false,
+                    OutputOutcome::Threw(error) => {
+                        let error = self.threw(&error);
+                        match end {
+                            End::Error(_) => end = End::Error(Some(error)),
+                            _ => self.added.push(error),
+                        }
+                    }
+                }
+                self.exit(ctx, run, end);
+            }
+            _ => self.ignore_late(ctx),
+        }
+    }
+
+    fn threw(&self, error: &str) -> String {
+        format!("An output function of the tool `{}` failed: {error}", self.name)
+    }
+
+    /// `on_exit` is over.
+    pub fn exit_finished(&mut self, ctx: &mut Context) {
+        match &mut self.stage {
+            Stage::Exiting { run, end } => {
+                let (run, end) = (*run, std::mem::replace(end, End::Success));
+                self.conclude(ctx, run, end);
+            }
+            _ => self.ignore_late(ctx),
+        }
+    }
+
+    /// Ends it from outside, wherever it is. A call that is ending already goes on to its end.
+    pub fn cut(&mut self, ctx: &mut Context, why: End) {
+        match &mut self.stage {
+            Stage::Queued(_) => {
+                // Its `output.cancelled` still speaks, though nothing of it was set up.
+                let defines = crate::tool::Defined { cancelled: true, ..Default::default() };
+                let approval = crate::tool::OwnApproval::Run;
+                let preparation = Preparation { cmds: 0, defines, approval, timeout_ms: None };
+                self.end(ctx, Run { preparation, started_ms: ctx.now_ms, asked_ms: 0 }, why, 0);
+            }
+            Stage::Preparing { cut, .. } | Stage::Succeeding { cut, .. } => *cut = Some(why),
+            Stage::Deciding { run, .. } => {
+                let run = *run;
+                self.end(ctx, run, why, 0);
+            }
+            Stage::Asking { run, .. } => {
+                let run = *run;
+                ctx.emit(Effect::CloseQuestion { chat: ctx.chat, call: self.id });
+                self.end(ctx, run, why, 0);
+            }
+            Stage::Running { run, cmd } => {
+                let (run, cmd) = (*run, *cmd);
+                ctx.emit(Effect::KillJobs { chat: ctx.chat, call: self.id });
+                self.end(ctx, run, why, cmd);
+            }
+            Stage::Ending { .. } | Stage::Exiting { .. } | Stage::Finished(_) => {}
+        }
+    }
+
+    /// Looks at its clock.
+    pub fn time_passed(&mut self, ctx: &mut Context) {
+        if self.deadline_ms().is_none_or(|deadline_ms| deadline_ms > ctx.now_ms) {
+            return;
+        }
+        match self.stage {
+            Stage::Deciding { fact, .. } => self.fact_found(ctx, fact, None),
+            Stage::Running { run, .. } => {
+                self.cut(ctx, End::TimedOut(run.preparation.timeout_ms.unwrap_or_default()));
+            }
+            _ => {}
+        }
+    }
+
+    /// Runs the output function that fits the end, if the tool defines it.
+    fn end(&mut self, ctx: &mut Context, run: Run, end: End, cmd: usize) {
+        let defines = run.preparation.defines;
+        let output = match &end {
+            End::Error(None) if defines.error => Some(Output::Error { cmd, message: None }),
+            End::TimedOut(limit_ms) if defines.error => {
+                Some(Output::Error { cmd, message: Some(timed_out(*limit_ms)) })
+            }
+            End::Rejected(reason) if defines.rejected => Some(Output::Rejected { reason: reason.clone() }),
+            End::Cancelled | End::Stopped if defines.cancelled => Some(Output::Cancelled),
+            // What was skipped is told by us: the model must see that the user ended it, whatever the tool would say.
+            End::Success | End::Error(_) | End::TimedOut(_) | End::Rejected(_) => None,
+            End::Cancelled | End::Stopped | End::Skipped => None,
+        };
+        match output {
+            Some(output) => {
+                self.stage = Stage::Ending { run, end };
+                ctx.emit(Effect::RunOutput { chat: ctx.chat, call: self.id, output });
+            }
+            None => self.exit(ctx, run, end),
+        }
+    }
+
+    fn exit(&mut self, ctx: &mut Context, run: Run, end: End) {
+        if run.preparation.defines.on_exit {
+            self.stage = Stage::Exiting { run, end };
+            ctx.emit(Effect::RunExit { chat: ctx.chat, call: self.id });
+        } else {
+            self.conclude(ctx, run, end);
+        }
+    }
+
+    /// Decides the result: what the tool added, what we must add, or the stand-in.
+    fn conclude(&mut self, ctx: &mut Context, run: Run, end: End) {
+        let defines = run.preparation.defines;
+        let mut status = end.status();
+        let ours = match &end {
+            End::Success if !defines.success => Some(format!("Executed {}", self.name)),
+            End::Error(Some(message)) => Some(message.clone()),
+            End::Error(None) if !defines.error => Some(format!("Error calling {}", self.name)),
+            End::TimedOut(limit_ms) if !defines.error => {
+                Some(format!("Error calling {}: it {}", self.name, timed_out(*limit_ms)))
+            }
+            End::Rejected(reason) if !defines.rejected => Some(match reason {
+                Some(reason) => format!("The user rejected the {} tool: {reason}", self.name),
+                None => format!("The user rejected the {} tool", self.name),
+            }),
+            End::Cancelled if !defines.cancelled => Some(format!("The user cancelled the {} tool", self.name)),
+            End::Stopped if !defines.cancelled => {
+                Some(format!("The user stopped the chat before the {} tool was done", self.name))
+            }
+            End::Skipped => Some(format!("Stopped by the user before the {} tool was done", self.name)),
+            End::Success | End::Error(None) | End::TimedOut(_) => None,
+            End::Rejected(_) | End::Cancelled | End::Stopped => None,
+        };
+        // A tool that adds its result in a cmd speaks for itself: the default of `success` would only repeat that.
+        let ours = ours.filter(|_| end != End::Success || self.added.is_empty());
+        let ours = match ours {
+            None if self.added.is_empty() => {
+                if status == CallStatus::Success {
+                    status = CallStatus::Error;
+                }
+                Some(format!("The call of the {} tool did not complete: the tool gave no result", self.name))
+            }
+            ours => ours,
+        };
+        self.added.extend(ours.clone());
+        let content = match self.added.join("\n\n") {
+            empty if empty.trim().is_empty() => "(no output)".to_owned(),
+            content => content,
+        };
+        let duration_ms = ctx.now_ms.saturating_sub(run.started_ms).saturating_sub(run.asked_ms);
+        self.stage = Stage::Finished(CallResult { status, content });
+        ctx.emit(Effect::FinishCall { chat: ctx.chat, call: self.id, status, content: ours, duration_ms });
+    }
+
+    /// For a call that never got to Lua.
+    fn finish(&mut self, ctx: &mut Context, started_ms: u64, status: CallStatus, content: String) {
+        self.stage = Stage::Finished(CallResult { status, content: content.clone() });
+        let duration_ms = ctx.now_ms.saturating_sub(started_ms);
+        ctx.emit(Effect::FinishCall { chat: ctx.chat, call: self.id, status, content: Some(content), duration_ms });
+    }
+
+    fn ignore_late(&self, ctx: &mut Context) {
+        let text = format!("a late event for call {} of tool {} was dropped", self.id.0, self.name);
+        ctx.emit(Effect::Log { level: LogLevel::Debug, text });
+    }
+}
+
+fn timed_out(limit_ms: u64) -> String {
+    format!("timed out after {limit_ms} ms")
+}
