@@ -387,6 +387,16 @@ impl Chat {
         self.with_call(shell, call, |call, ctx| call.cmd_finished(ctx, cmd, succeeded));
     }
 
+    /// A cmd is a command and runs.
+    pub fn command_started(&mut self, shell: &mut Shell, call: CallId, cmd: usize) {
+        self.with_call(shell, call, |call, ctx| call.command_started(ctx, cmd));
+    }
+
+    /// A command is over.
+    pub fn command_finished(&mut self, shell: &mut Shell, call: CallId, cmd: usize, succeeded: bool, text: String) {
+        self.with_call(shell, call, |call, ctx| call.command_finished(ctx, cmd, succeeded, text));
+    }
+
     /// A tool added text.
     pub fn output_added(&mut self, shell: &mut Shell, call: CallId, content: String) {
         self.with_call(shell, call, |call, ctx| call.output_added(ctx, content));

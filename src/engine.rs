@@ -101,6 +101,10 @@ pub enum Event {
     ApprovalAnswered { chat: ChatId, call: CallId, answer: Answer },
     /// A cmd of the call has its result; the data stays where it was made.
     CmdFinished { chat: ChatId, call: CallId, cmd: usize, succeeded: bool },
+    /// The cmd is a command and runs in a process of its own; [`Event::CommandFinished`] follows in any case.
+    CommandStarted { chat: ChatId, call: CallId, cmd: usize },
+    /// The process of a command is over, by itself or by [`Effect::KillJobs`]. `text` is for the model.
+    CommandFinished { chat: ChatId, call: CallId, cmd: usize, succeeded: bool, text: String },
     /// The tool added text for its result.
     OutputAdded { chat: ChatId, call: CallId, content: String },
     /// Reply to [`Effect::RunOutput`].
@@ -195,8 +199,10 @@ pub enum Effect {
     AskApproval { chat: ChatId, call: CallId, question: Question, rest: usize },
     /// The question is void.
     CloseQuestion { chat: ChatId, call: CallId },
-    /// Run cmd number `cmd` (from 0) → [`Event::CmdFinished`].
+    /// Run cmd number `cmd` (from 0) → [`Event::CmdFinished`] or [`Event::CommandStarted`].
     RunCmd { chat: ChatId, call: CallId, cmd: usize },
+    /// A command gave this text; it is the data of its cmd.
+    StoreText { chat: ChatId, call: CallId, cmd: usize, succeeded: bool, text: String },
     /// End what the call started.
     KillJobs { chat: ChatId, call: CallId },
     /// Run an output function → [`Event::OutputAdded`]…, [`Event::OutputFinished`]. Also for a call that was still
@@ -327,6 +333,10 @@ impl Engine {
             Event::FactFound { call, fact, answer, .. } => chat.fact_found(shell, call, fact, answer),
             Event::ApprovalAnswered { call, answer, .. } => chat.approval_answered(shell, call, answer),
             Event::CmdFinished { call, cmd, succeeded, .. } => chat.cmd_finished(shell, call, cmd, succeeded),
+            Event::CommandStarted { call, cmd, .. } => chat.command_started(shell, call, cmd),
+            Event::CommandFinished { call, cmd, succeeded, text, .. } => {
+                chat.command_finished(shell, call, cmd, succeeded, text);
+            }
             Event::OutputAdded { call, content, .. } => chat.output_added(shell, call, content),
             Event::OutputFinished { call, outcome, .. } => chat.output_finished(shell, call, outcome),
             Event::ExitFinished { call, .. } => chat.exit_finished(shell, call),
@@ -361,6 +371,8 @@ impl Event {
             | Self::FactFound { chat, .. }
             | Self::ApprovalAnswered { chat, .. }
             | Self::CmdFinished { chat, .. }
+            | Self::CommandStarted { chat, .. }
+            | Self::CommandFinished { chat, .. }
             | Self::OutputAdded { chat, .. }
             | Self::OutputFinished { chat, .. }
             | Self::ExitFinished { chat, .. }

@@ -9,6 +9,7 @@ use super::*;
 use crate::gate::Cause;
 use crate::message::Call;
 use crate::tool::{ArgumentsError, Defined, OwnApproval};
+use crate::turn::call::STOP_LIMIT_MS;
 
 const ALL: Defined = Defined { success: true, error: true, rejected: true, cancelled: true, on_exit: true };
 
@@ -378,6 +379,40 @@ fn r082_skip_ends_only_the_running_call() {
 }
 
 #[test]
+fn r078_what_a_stopped_command_printed_is_in_the_result_whatever_ends_it() {
+    for (event, said) in [
+        ("skip", "Stopped by the user before the calculator tool was done\n\nhalf"),
+        ("stop", "cancelled by its own words\n\nhalf"),
+        ("clock", "Error calling calculator: it timed out after 500 ms\n\nhalf"),
+    ] {
+        let mut hand = Hand::new();
+        let chat = hand.chat;
+        let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
+        let call = prepared(&effects)[0];
+        let defines = Defined { cancelled: true, ..Defined::default() };
+        let preparation = preparation(1, defines, OwnApproval::Run, Some(500));
+        hand.say(Event::CallPrepared { chat, call, preparation });
+        hand.say(Event::CommandStarted { chat, call, cmd: 0 });
+        let effects = match event {
+            "skip" => hand.say(Event::CallSkipped { chat }),
+            "stop" => hand.say(Event::ChatStopped { chat }),
+            _ => {
+                hand.now_ms = 500;
+                hand.say(Event::TimePassed)
+            }
+        };
+        assert_eq!(effects, vec![Effect::KillJobs { chat, call }]);
+        let text = "half".to_owned();
+        let effects = hand.say(Event::CommandFinished { chat, call, cmd: 0, succeeded: false, text });
+        if effects.contains(&Effect::RunOutput { chat, call, output: Output::Cancelled }) {
+            hand.say(Event::OutputAdded { chat, call, content: "cancelled by its own words".into() });
+            hand.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Ran });
+        }
+        assert_eq!(hand.results()[0].1, said, "{event}");
+    }
+}
+
+#[test]
 fn r153_the_third_equal_call_asks_and_auto_answers_do_not_stick() {
     let mut hand = Hand::new();
     let chat = hand.chat;
@@ -536,7 +571,7 @@ impl Storm {
             Event::ChatStopped { chat } if self.engine.is_idle(chat) == Some(false) => {
                 self.stopping.insert(chat);
             }
-            Event::CmdFinished { call, cmd, .. } => {
+            Event::CmdFinished { call, cmd, .. } | Event::CommandFinished { call, cmd, .. } => {
                 self.delivered.insert((call, cmd));
             }
             _ => {}
@@ -618,7 +653,12 @@ impl Storm {
                 assert!(before.is_none_or(|cmd| self.delivered.contains(&(call, cmd))), "cmds run one after another");
                 let succeeded = self.choose(4) != 3;
                 let finished = Event::CmdFinished { chat, call, cmd, succeeded };
-                match self.choose(5) {
+                match self.choose(6) {
+                    5 => {
+                        self.queue.push_back(Event::CommandStarted { chat, call, cmd });
+                        let text = "printed".to_owned();
+                        self.loose.push(Event::CommandFinished { chat, call, cmd, succeeded, text });
+                    }
                     0 => self.queue.push_back(finished),
                     1 => self.loose.push(finished),
                     // Both returns and calls back, twice.
@@ -669,6 +709,7 @@ impl Storm {
             | Effect::StartBatch { .. }
             | Effect::CloseQuestion { .. }
             | Effect::KillJobs { .. }
+            | Effect::StoreText { .. }
             | Effect::FinishBatch { .. }
             | Effect::Notify { .. }
             | Effect::ClearChat { .. } => {}
@@ -771,15 +812,17 @@ impl Storm {
             } else if !self.loose.is_empty() {
                 let event = self.loose.remove(0);
                 self.handle(event);
-            } else if self.engine.next_deadline_ms().is_some_and(|deadline_ms| deadline_ms < self.now_ms + 1_000) {
-                self.now_ms += 1_000;
+            } else if self.engine.next_deadline_ms().is_some_and(|at| at <= self.now_ms + STOP_LIMIT_MS) {
+                self.now_ms += STOP_LIMIT_MS;
                 self.handle(Event::TimePassed);
             } else if let Some(&chat) = chats.iter().find(|chat| self.engine.is_idle(**chat).is_some_and(|idle| !idle))
             {
                 self.handle(Event::ChatStopped { chat });
                 assert!(
-                    !self.queue.is_empty() || self.engine.is_idle(chat) != Some(false),
-                    "a stopped chat waits only for replies that come"
+                    !self.queue.is_empty()
+                        || self.engine.is_idle(chat) != Some(false)
+                        || self.engine.next_deadline_ms().is_some_and(|at| at <= self.now_ms + STOP_LIMIT_MS),
+                    "a stopped chat waits only for replies that come, and not for long"
                 );
             } else {
                 return;

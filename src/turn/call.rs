@@ -44,7 +44,13 @@ pub struct ToolCall {
     stage: Stage,
     /// Texts that the tool added for its result.
     added: Vec<String>,
+    /// What a command that was ended had printed.
+    printed: Option<String>,
 }
+
+/// How long a command that is being ended may take before the call goes on without its output, in ms. Its group is
+/// killed for good well before.
+pub const STOP_LIMIT_MS: u64 = 3_000;
 
 /// What a finished call says to the model.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,8 +71,10 @@ enum Stage {
     Deciding { run: Run, facts: Facts, fact: Fact, since_ms: u64 },
     /// The user is asked; the clock stands still.
     Asking { run: Run, since_ms: u64 },
-    /// A cmd runs.
-    Running { run: Run, cmd: usize },
+    /// A cmd runs. `command`: in a process, whose end is reported in any case.
+    Running { run: Run, cmd: usize, command: bool },
+    /// The process of a cmd is being ended. What it printed belongs into the result.
+    Stopping { run: Run, cmd: usize, end: End, since_ms: u64 },
     /// An output function of a cmd that succeeded runs, more cmds may follow.
     Succeeding { run: Run, cmd: usize, cut: Option<End> },
     /// The last output function runs.
@@ -129,7 +137,16 @@ impl End {
 impl ToolCall {
     /// A call that waits for its turn. `arguments`: the checked arguments, or what the model is told instead.
     pub fn new(id: CallId, wire_id: String, name: String, parallel: bool, arguments: Result<Value, String>) -> Self {
-        Self { id, wire_id, name, parallel, repeated: 1, stage: Stage::Queued(arguments), added: Vec::new() }
+        Self {
+            id,
+            wire_id,
+            name,
+            parallel,
+            repeated: 1,
+            stage: Stage::Queued(arguments),
+            added: Vec::new(),
+            printed: None,
+        }
     }
 
     /// The result, once it is finished.
@@ -145,9 +162,9 @@ impl ToolCall {
         matches!(self.stage, Stage::Queued(_))
     }
 
-    /// Whether a cmd of it runs.
+    /// Whether a cmd of it runs, or is being ended.
     pub fn is_running(&self) -> bool {
-        matches!(self.stage, Stage::Running { .. })
+        matches!(self.stage, Stage::Running { .. } | Stage::Stopping { .. })
     }
 
     /// Whether the user may yet be asked about it, or is being asked. No other call starts meanwhile.
@@ -168,6 +185,7 @@ impl ToolCall {
         match &self.stage {
             Stage::Deciding { since_ms, .. } => Some(since_ms + gate::FACT_LIMIT_MS),
             Stage::Running { run, .. } => run.deadline_ms(),
+            Stage::Stopping { since_ms, .. } => Some(since_ms + STOP_LIMIT_MS),
             _ => None,
         }
     }
@@ -259,7 +277,7 @@ impl ToolCall {
 
     fn run(&mut self, ctx: &mut Context, run: Run, cmd: usize) {
         if cmd < run.preparation.cmds {
-            self.stage = Stage::Running { run, cmd };
+            self.stage = Stage::Running { run, cmd, command: false };
             ctx.emit(Effect::RunCmd { chat: ctx.chat, call: self.id, cmd });
         } else {
             self.exit(ctx, run, End::Success);
@@ -269,7 +287,7 @@ impl ToolCall {
     /// A cmd has its result.
     pub fn cmd_finished(&mut self, ctx: &mut Context, finished: usize, succeeded: bool) {
         match self.stage {
-            Stage::Running { run, cmd } if cmd == finished => {
+            Stage::Running { run, cmd, .. } if cmd == finished => {
                 if !succeeded {
                     self.end(ctx, run, End::Error(None), cmd);
                 } else if run.preparation.defines.success {
@@ -278,6 +296,30 @@ impl ToolCall {
                 } else {
                     self.run(ctx, run, cmd + 1);
                 }
+            }
+            _ => self.ignore_late(ctx),
+        }
+    }
+
+    /// The cmd runs in a process.
+    pub fn command_started(&mut self, ctx: &mut Context, started: usize) {
+        match &mut self.stage {
+            Stage::Running { cmd, command, .. } if *cmd == started => *command = true,
+            _ => self.ignore_late(ctx),
+        }
+    }
+
+    /// The process is over.
+    pub fn command_finished(&mut self, ctx: &mut Context, finished: usize, succeeded: bool, text: String) {
+        match &mut self.stage {
+            Stage::Running { cmd, .. } if *cmd == finished => {
+                ctx.emit(Effect::StoreText { chat: ctx.chat, call: self.id, cmd: finished, succeeded, text });
+                self.cmd_finished(ctx, finished, succeeded);
+            }
+            Stage::Stopping { run, cmd, end, .. } if *cmd == finished => {
+                let (run, end) = (*run, std::mem::replace(end, End::Success));
+                self.printed = Some(text).filter(|text| !text.is_empty());
+                self.end(ctx, run, end, finished);
             }
             _ => self.ignore_late(ctx),
         }
@@ -356,11 +398,18 @@ impl ToolCall {
                 ctx.emit(Effect::CloseQuestion { chat: ctx.chat, call: self.id });
                 self.end(ctx, run, why, 0);
             }
-            Stage::Running { run, cmd } => {
-                let (run, cmd) = (*run, *cmd);
+            Stage::Running { run, cmd, command } => {
+                let (run, cmd, command) = (*run, *cmd, *command);
                 ctx.emit(Effect::KillJobs { chat: ctx.chat, call: self.id });
-                self.end(ctx, run, why, cmd);
+                if command {
+                    self.stage = Stage::Stopping { run, cmd, end: why, since_ms: ctx.now_ms };
+                } else {
+                    self.end(ctx, run, why, cmd);
+                }
             }
+            // A stop after a skip is a stop, not the other way round.
+            Stage::Stopping { end, .. } if why == End::Stopped => *end = why,
+            Stage::Stopping { .. } => {}
             Stage::Ending { .. } | Stage::Exiting { .. } | Stage::Finished(_) => {}
         }
     }
@@ -375,6 +424,7 @@ impl ToolCall {
             Stage::Running { run, .. } => {
                 self.cut(ctx, End::TimedOut(run.preparation.timeout_ms.unwrap_or_default()));
             }
+            Stage::Stopping { cmd, .. } => self.command_finished(ctx, cmd, false, String::new()),
             _ => {}
         }
     }
@@ -385,7 +435,12 @@ impl ToolCall {
         let output = match &end {
             End::Error(None) if defines.error => Some(Output::Error { cmd, message: None }),
             End::TimedOut(limit_ms) if defines.error => {
-                Some(Output::Error { cmd, message: Some(timed_out(*limit_ms)) })
+                let mut message = timed_out(*limit_ms);
+                // The tool's own function tells what was printed, so the result need not say it again.
+                if let Some(printed) = self.printed.take() {
+                    message = format!("{message}\n\n{printed}");
+                }
+                Some(Output::Error { cmd, message: Some(message) })
             }
             End::Rejected(reason) if defines.rejected => Some(Output::Rejected { reason: reason.clone() }),
             End::Cancelled | End::Stopped if defines.cancelled => Some(Output::Cancelled),
@@ -444,6 +499,10 @@ impl ToolCall {
                 Some(format!("The call of the {} tool did not complete: the tool gave no result", self.name))
             }
             ours => ours,
+        };
+        let ours = match self.printed.take() {
+            Some(printed) => Some(ours.map_or_else(|| printed.clone(), |ours| format!("{ours}\n\n{printed}"))),
+            None => ours,
         };
         self.added.extend(ours.clone());
         let content = match self.added.join("\n\n") {
