@@ -1,0 +1,7 @@
+//! All tests that need a real Neovim, one module for each area: one binary, since each more costs a link.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod build_lua;
+mod harness;
