@@ -1,5 +1,6 @@
 //! `make bench`: the release library in a real Neovim, with a screen attached. A run fails on ratios, growth and gaps of the
 //! main loop only; times are for information. One module for each area.
+#![allow(clippy::unwrap_used)]
 
 #[path = "../../tests/support/mod.rs"]
 mod support;

@@ -1,5 +1,7 @@
 //! All tests that need a real Neovim, one module for each area: one binary, since each more costs a link.
 
+#![allow(clippy::unwrap_used)]
+
 #[path = "../support/mod.rs"]
 mod support;
 
