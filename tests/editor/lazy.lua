@@ -38,23 +38,27 @@ function Lazy.start(path, with_sleep)
       }
     or nil
   local timer = assert(vim.uv.new_timer())
-  timer:start(1, 1, vim.schedule_wrap(function()
-    if Lazy.done then
-      return
-    end
-    Lazy.clock_ms = Lazy.clock_ms + 1000
-    if suspended then
-      return
-    end
-    local ok, yielded = coroutine.resume(thread)
-    if not ok then
-      Lazy.error = yielded
-    elseif yielded then
-      table.insert(Lazy.log, type(yielded) == "table" and yielded.msg or yielded)
-    end
-    Lazy.done = coroutine.status(thread) == "dead"
-    if Lazy.done then
-      timer:close()
-    end
-  end))
+  timer:start(
+    1,
+    1,
+    vim.schedule_wrap(function()
+      if Lazy.done then
+        return
+      end
+      Lazy.clock_ms = Lazy.clock_ms + 1000
+      if suspended then
+        return
+      end
+      local ok, yielded = coroutine.resume(thread)
+      if not ok then
+        Lazy.error = yielded
+      elseif yielded then
+        table.insert(Lazy.log, type(yielded) == "table" and yielded.msg or yielded)
+      end
+      Lazy.done = coroutine.status(thread) == "dead"
+      if Lazy.done then
+        timer:close()
+      end
+    end)
+  )
 end
