@@ -97,6 +97,20 @@ fn only_the_bridge_knows_lua_and_neovim() {
 }
 
 #[test]
+fn engine_has_no_clock_and_does_no_io() {
+    let pure = ["engine", "chat", "turn", "gate", "message", "tool"];
+    let sources = files(&["src"], &[".rs"]).into_iter().map(|(path, text)| (path, code(&text, "//")));
+    let sources: Vec<_> = sources
+        .filter(|(path, _)| {
+            pure.iter().any(|name| *path == format!("src/{name}.rs") || path.starts_with(&format!("src/{name}/")))
+        })
+        .collect();
+    let outside =
+        ["crate::runtime", "crate::bridge", "tokio", "std::fs", "std::thread", "std::env", "Instant::", "SystemTime"];
+    assert_eq!(offenders(&sources, &outside, &[]), NOBODY);
+}
+
+#[test]
 fn no_mod_rs_and_at_most_two_levels() {
     let sources = files(&["src", "lua/lathe"], &[".rs", ".lua"]);
     let deep = |path: &str| {
@@ -270,4 +284,42 @@ fn every_file_says_what_lives_in_it() {
     let rust = files(&["src", "benches", "tests"], &[".rs"]).into_iter().filter(|(_, text)| !text.starts_with("//!"));
     let silent: Vec<String> = lua.chain(rust).map(|(path, _)| path).collect();
     assert_eq!(silent, NOBODY);
+}
+
+/// Runs scripts/find-nvim.sh in an empty folder with a Neovim of that version on PATH and a pip that gets nothing.
+fn find_nvim(version: &str) -> std::process::Output {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let program = |name: &str, code: &str| {
+        let path = folder.path().join("bin").join(name);
+        fs::write(&path, format!("#!/bin/sh\n{code}\n")).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    fs::create_dir(folder.path().join("bin")).unwrap();
+    program("nvim", &format!("echo 'NVIM v{version}'; echo 'Build type: Release'"));
+    program("python3", "case $3 in --version) exit 0 ;; esac; exit 1");
+    let path = format!("{}:/usr/bin:/bin", folder.path().join("bin").display());
+    let script = root().join("scripts/find-nvim.sh");
+    let mut command = Command::new("sh");
+    command.arg(script).env("PATH", path).env_remove("LATHE_NVIM").current_dir(folder.path()).output().unwrap()
+}
+
+#[test]
+fn neovim_from_0_11_on_is_taken_from_path() {
+    for version in ["0.11.0", "0.11.4", "0.12.0-dev-42+gabc", "1.0.0"] {
+        let output = find_nvim(version);
+        assert!(output.status.success(), "{version}: {output:?}");
+        assert!(String::from_utf8_lossy(&output.stdout).trim().ends_with("/bin/nvim"), "{version}: {output:?}");
+    }
+}
+
+#[test]
+fn without_a_fit_neovim_or_a_wheel_it_says_what_to_do() {
+    for version in ["0.9.5", "0.10.4", "0.1.11"] {
+        let output = find_nvim(version);
+        assert!(!output.status.success(), "{version}: {output:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains("Install Neovim 0.11 or newer by hand and run this again."), "{message}");
+    }
 }
