@@ -6,4 +6,5 @@
 mod support;
 
 mod build_lua;
+mod docs;
 mod harness;
