@@ -96,6 +96,7 @@ fn slow_build_succeeds(with_sleep: bool) {
     let library = project.library().expect("a library");
     assert!(library.contains("rustc --locked --lib --release"), "{library}");
     assert!(!editor.lua_bool("return Lazy.has_time_limit"), "a process with a time limit");
+    assert_eq!(editor.lua_bool("return Lazy.sleeps > 0"), with_sleep);
     assert_eq!(editor.messages(), "");
 }
 

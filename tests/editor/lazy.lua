@@ -1,6 +1,6 @@
 -- A stand-in for lazy.nvim's task runner: loads build.lua, resumes it as a coroutine on every tick of the loop, and keeps
 -- what it yields. Its clock goes a second a tick, so that a build of minutes takes a moment.
-Lazy = { log = {}, clock_ms = 0, done = false, error = nil, has_time_limit = false }
+Lazy = { log = {}, clock_ms = 0, done = false, error = nil, sleeps = 0, has_time_limit = false }
 
 function Lazy.has(pattern)
   return vim.iter(Lazy.log):any(function(text)
@@ -30,6 +30,7 @@ function Lazy.start(path, with_sleep)
         end,
         sleep = function(ms)
           suspended = true
+          Lazy.sleeps = Lazy.sleeps + 1
           vim.defer_fn(function()
             suspended = false
           end, ms / 100)
