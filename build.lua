@@ -46,7 +46,7 @@ end
 ---@param build lathe.Build
 ---@param line string
 local function read_line(build, line)
-  local count, crates = line:match("^%s*Building %[.-%]%s*(%d+/%d+):?%s*(.*)$")
+  local count, crates = line:match("^%s*Building %[.-%]%s*(%d+/%d+):?%s*(.-)%s*$")
   if count then
     build.step = ("Compiling %s (%s)"):format(crates ~= "" and crates or "…", count)
     return

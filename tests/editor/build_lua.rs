@@ -14,7 +14,7 @@ struct Project {
 /// Reports what cargo reports. Waits for `step-1` and `step-2`, fails when there is a file `broken`.
 const CARGO: &str = r#"#!/bin/sh
 printf '    Updating the index\n' >&2
-printf '    Building [==>         ] 1/118: serde, syn\r' >&2
+printf '    Building [==>         ] 1/118: serde, syn         \r' >&2
 until [ -e step-1 ]; do sleep 0.01; done
 printf '   Compiling serde v1.0.0\n    Building [=====>      ] 60/118: jsonschema\r' >&2
 until [ -e step-2 ]; do sleep 0.01; done
