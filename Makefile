@@ -30,7 +30,7 @@ test: ## Run every test in a debug build; FILTER=text picks some
 	@nvim=$$(sh scripts/find-nvim.sh) || exit 1; \
 	LATHE_NVIM=$$nvim; LATHE_LIBRARY=$(CURDIR)/target/nvim-test; export LATHE_NVIM LATHE_LIBRARY; \
 	if $(CARGO) nextest --version >/dev/null 2>&1; \
-	then set -- nextest run; else set -- test; fi; \
+	then set -- nextest run; else set -- test --no-fail-fast; fi; \
 	echo "$(CARGO) $$* $(CORE) $(FILTER)"; \
 	$(CARGO) "$$@" --locked $(CORE) $(FILTER)
 
