@@ -1,0 +1,10 @@
+//! All tests that need a real Neovim, one module for each area: one binary, since each more costs a link.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod build_lua;
+mod docs;
+mod harness;
