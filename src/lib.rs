@@ -7,5 +7,6 @@ pub mod chat;
 pub mod engine;
 pub mod gate;
 pub mod message;
+pub mod schema;
 pub mod tool;
 pub mod turn;
