@@ -5,8 +5,10 @@
 pub mod adapter;
 pub mod chat;
 pub mod engine;
+pub mod error;
 pub mod gate;
 pub mod message;
+pub mod runtime;
 pub mod schema;
 pub mod tool;
 pub mod turn;

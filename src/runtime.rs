@@ -1,0 +1,254 @@
+//! The shell around tokio: what must not run on the main loop runs here and answers with an event. No Lua, no decisions.
+
+pub mod inbox;
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use once_cell::sync::{Lazy, OnceCell};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+use crate::adapter::scripted::{self, Step};
+use crate::engine::{ChatId, Event, RequestId};
+use crate::error::Error;
+use crate::schema::{self, Schemas};
+use crate::tool::{ArgumentsError, CheckedCall, UncheckedCall};
+use inbox::Inbox;
+
+/// How many threads do requests and checks.
+const WORKERS: usize = 2;
+
+/// How long [`Runtime::shutdown`] waits for what is in the middle of something, at most.
+pub const SHUTDOWN_MS: u64 = 500;
+
+/// A day: longer than any time limit, shorter than what the clock cannot add.
+const FAR_MS: u64 = 86_400_000;
+
+static CLOCK: Lazy<Instant> = Lazy::new(Instant::now);
+
+/// Milliseconds on a clock that never goes back, from its first use in this process.
+pub fn now_ms() -> u64 {
+    u64::try_from(CLOCK.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Worker threads and what runs on them. Threads start when they are first needed.
+pub struct Runtime {
+    inbox: Arc<Inbox>,
+    schemas: Arc<Schemas>,
+    requests: Requests,
+    workers: OnceCell<Workers>,
+    shut_down: AtomicBool,
+}
+
+/// The requests that run, with what ends them.
+#[derive(Clone, Default)]
+struct Requests(Arc<Mutex<HashMap<RequestId, AbortHandle>>>);
+
+struct Workers {
+    handle: Handle,
+    tokio: Mutex<Option<tokio::runtime::Runtime>>,
+    alarm: Arc<watch::Sender<Option<u64>>>,
+}
+
+impl Runtime {
+    /// A runtime that answers to `inbox`. Starts nothing.
+    pub fn new(inbox: Arc<Inbox>) -> Self {
+        Self {
+            inbox,
+            schemas: Arc::default(),
+            requests: Requests::default(),
+            workers: OnceCell::new(),
+            shut_down: AtomicBool::new(false),
+        }
+    }
+
+    /// The schemas that [`Runtime::check_calls`] knows.
+    pub fn schemas(&self) -> &Schemas {
+        &self.schemas
+    }
+
+    /// Decodes and checks arguments → [`Event::CallsChecked`], always.
+    pub fn check_calls(&self, chat: ChatId, calls: Vec<UncheckedCall>) {
+        match self.workers() {
+            Ok(workers) => {
+                let (inbox, schemas) = (Arc::clone(&self.inbox), Arc::clone(&self.schemas));
+                workers.handle.spawn(async move {
+                    let calls = calls.into_iter().map(|call| check(&schemas, call)).collect();
+                    inbox.push(Event::CallsChecked { chat, calls });
+                });
+            }
+            Err(error) => {
+                let message = format!("The arguments could not be checked: {}.", error.with_causes());
+                let calls = calls.into_iter().map(|call| unchecked(call, &message)).collect();
+                self.inbox.push(Event::CallsChecked { chat, calls });
+            }
+        }
+    }
+
+    /// Plays a scripted turn → [`Event::RequestItems`]…, then [`Event::RequestFinished`] or [`Event::RequestFailed`].
+    pub fn start_scripted(&self, chat: ChatId, request: RequestId, turn: String) {
+        match self.workers() {
+            Ok(workers) => {
+                let answer = play(Arc::clone(&self.inbox), chat, request, turn);
+                self.requests.start(&workers.handle, request, answer);
+            }
+            Err(error) => {
+                self.inbox.push(Event::RequestFailed { chat, request, message: error.with_causes() });
+            }
+        }
+    }
+
+    /// Ends a request. It sends nothing more, but for an event that is on its way at this moment.
+    pub fn abort(&self, request: RequestId) {
+        self.requests.abort(request);
+    }
+
+    /// Sets the one alarm clock → [`Event::TimePassed`] at `deadline_ms` of [`now_ms`]. None: no alarm.
+    pub fn set_alarm(&self, deadline_ms: Option<u64>) {
+        if deadline_ms.is_none() && self.workers.get().is_none() {
+            return;
+        }
+        // Without threads nothing runs that could outlive its time.
+        if let Ok(workers) = self.workers() {
+            workers.alarm.send_if_modified(|alarm| std::mem::replace(alarm, deadline_ms) != deadline_ms);
+        }
+    }
+
+    /// Ends everything and joins the threads, within [`SHUTDOWN_MS`]. Nothing starts afterwards.
+    pub fn shutdown(&self) {
+        self.shut_down.store(true, Ordering::Release);
+        self.requests.abort_all();
+        if let Some(workers) = self.workers.get()
+            && let Some(tokio) = lock(&workers.tokio).take()
+        {
+            tokio.shutdown_timeout(Duration::from_millis(SHUTDOWN_MS));
+        }
+    }
+
+    fn workers(&self) -> Result<&Workers, Error> {
+        if self.shut_down.load(Ordering::Acquire) {
+            return Err(Error::ShutDown);
+        }
+        self.workers.get_or_try_init(|| Workers::start(Arc::clone(&self.inbox)))
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        self.shutdown();
+    }
+}
+
+impl Workers {
+    fn start(inbox: Arc<Inbox>) -> Result<Self, Error> {
+        let tokio = Builder::new_multi_thread()
+            .worker_threads(WORKERS)
+            .thread_name("lathe-worker")
+            .enable_time()
+            .build()
+            .map_err(Error::Workers)?;
+        let handle = tokio.handle().clone();
+        handle.spawn_blocking(schema::warm);
+        let alarm = Arc::new(watch::Sender::new(None));
+        handle.spawn(ring(Arc::clone(&alarm), inbox));
+        Ok(Self { handle, tokio: Mutex::new(Some(tokio)), alarm })
+    }
+}
+
+impl Requests {
+    fn start(&self, handle: &Handle, request: RequestId, answer: impl Future<Output = ()> + Send + 'static) {
+        let requests = self.clone();
+        // The lock is held until the request is in the map, so that one that ends at once finds itself there.
+        let mut running = lock(&self.0);
+        let task = handle.spawn(async move {
+            answer.await;
+            lock(&requests.0).remove(&request);
+        });
+        running.insert(request, task.abort_handle());
+    }
+
+    fn abort(&self, request: RequestId) {
+        if let Some(task) = lock(&self.0).remove(&request) {
+            task.abort();
+        }
+    }
+
+    fn abort_all(&self) {
+        lock(&self.0).drain().for_each(|(_, task)| task.abort());
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing in this file panics half-way through a change.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Checks one call. A panic in the validator must not leave a chat waiting for ever.
+fn check(schemas: &Schemas, call: UncheckedCall) -> CheckedCall {
+    let id = call.call;
+    catch_unwind(AssertUnwindSafe(|| schemas.check(call))).unwrap_or_else(|_| CheckedCall {
+        call: id,
+        arguments: Err(ArgumentsError::DoesNotFit(
+            "The arguments could not be checked: an internal error of lathe. Nothing was run.".to_owned(),
+        )),
+    })
+}
+
+fn unchecked(call: UncheckedCall, message: &str) -> CheckedCall {
+    CheckedCall { call: call.call, arguments: Err(ArgumentsError::DoesNotFit(message.to_owned())) }
+}
+
+async fn play(inbox: Arc<Inbox>, chat: ChatId, request: RequestId, turn: String) {
+    let steps = match scripted::decode(&turn) {
+        Ok(steps) => steps,
+        Err(error) => return inbox.push(Event::RequestFailed { chat, request, message: error.to_string() }),
+    };
+    for step in steps {
+        match step {
+            Step::Wait(delay) => tokio::time::sleep(delay).await,
+            Step::Item(item) => inbox.push(Event::RequestItems { chat, request, items: vec![item] }),
+            Step::Fail(message) => return inbox.push(Event::RequestFailed { chat, request, message }),
+            Step::Hang => std::future::pending().await,
+        }
+        // A task ends only where it waits: this is where an abort takes effect.
+        tokio::task::yield_now().await;
+    }
+    inbox.push(Event::RequestFinished { chat, request });
+}
+
+/// The alarm clock. It disarms itself when it rings, so that setting the same deadline again is a new alarm.
+async fn ring(alarm: Arc<watch::Sender<Option<u64>>>, inbox: Arc<Inbox>) {
+    let mut changes = alarm.subscribe();
+    loop {
+        let armed = *changes.borrow_and_update();
+        let Some(deadline_ms) = armed else {
+            if changes.changed().await.is_err() {
+                return;
+            }
+            continue;
+        };
+        let wait = Duration::from_millis(deadline_ms.saturating_sub(now_ms()).min(FAR_MS));
+        match tokio::time::timeout(wait, changes.changed()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) => return,
+            Err(_) if now_ms() < deadline_ms => {}
+            Err(_) => {
+                alarm.send_if_modified(|now| {
+                    if *now == armed {
+                        *now = None;
+                    }
+                    false
+                });
+                inbox.push(Event::TimePassed);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
