@@ -3,6 +3,8 @@
 //! Everything but `bridge` is plain Rust without Lua and without Neovim; `bridge` makes it a Lua module.
 
 pub mod adapter;
+#[cfg(feature = "nvim")]
+mod bridge;
 pub mod chat;
 pub mod engine;
 pub mod error;

@@ -133,7 +133,7 @@ fn each_nested(error: &ValidationError<'_>, visit: &mut dyn FnMut(&ValidationErr
     }
 }
 
-fn branches<'a>(kind: &'a ValidationErrorKind) -> &'a [Vec<ValidationError<'static>>] {
+fn branches(kind: &ValidationErrorKind) -> &[Vec<ValidationError<'static>>] {
     match kind {
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => context,
         _ => &[],

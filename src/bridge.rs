@@ -1,0 +1,244 @@
+//! The Lua module `lathe_core`: its entry and its table of exports. Only this file and those in `bridge/` know of Lua and of
+//! the editor. No export calls a performer: each queues an event, so all are safe in a fast event and at any depth.
+
+mod convert;
+mod guard;
+mod perform;
+mod pump;
+mod waker;
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use mlua::{FromLuaMulti, Lua, Table, UserData, Value};
+
+use crate::engine::{Answer, ChatId, ChatSettings, Event, RequestId, RequestedCall};
+use crate::error::Error;
+use crate::message::Role;
+use crate::tool::{CallId, OfferedTool};
+use convert::{Fields, boolean_argument, integer_argument, text_argument};
+use guard::Guard;
+use perform::Performers;
+use pump::Pump;
+
+/// Tools as they are offered with a request; Lua keeps it and hands it to as many requests as it likes.
+pub struct ToolSet(Arc<[OfferedTool]>);
+
+impl UserData for ToolSet {}
+
+thread_local! {
+    /// The one pump. A second `require` after `package.loaded` was emptied gets the same.
+    static PUMP: OnceCell<Rc<Pump>> = const { OnceCell::new() };
+}
+
+/// `luaopen_lathe_core`
+#[mlua::lua_module(name = "lathe_core", skip_memory_check)]
+fn open(lua: &Lua) -> mlua::Result<Table> {
+    // First of all: nvim-oxi's handles crash before it.
+    // SAFETY: the state is that of the editor, and its loop lives as long as the process.
+    unsafe { lua.exec_raw::<()>((), |state| nvim_oxi::libuv::init(state.cast())) }?;
+    guard::keep_panics_off_the_screen();
+    let pump = PUMP.with(|pump| Rc::clone(pump.get_or_init(|| Rc::new(Pump::new()))));
+    let exports = Exports { lua, pump, guard: Guard::new(lua)?, table: lua.create_table()? };
+    exports.fill()?;
+    Ok(exports.table)
+}
+
+/// The table while it is filled.
+struct Exports<'lua> {
+    lua: &'lua Lua,
+    pump: Rc<Pump>,
+    guard: Guard,
+    table: Table,
+}
+
+impl Exports<'_> {
+    fn fill(&self) -> mlua::Result<()> {
+        self.table.raw_set("version", env!("CARGO_PKG_VERSION"))?;
+        self.life()?;
+        self.chats()?;
+        self.requests()?;
+        self.hot()
+    }
+
+    /// An export whose arguments are positional.
+    fn add<A: FromLuaMulti>(
+        &self,
+        name: &'static str,
+        export: impl Fn(&Lua, &Pump, A) -> Result<Value, Error> + 'static,
+    ) -> mlua::Result<()> {
+        let pump = Rc::clone(&self.pump);
+        let function = self.guard.export(self.lua, name, move |lua, arguments| export(lua, &pump, arguments))?;
+        self.table.raw_set(name, function)
+    }
+
+    /// An export that takes one table and queues one event.
+    fn event(&self, name: &'static str, read: impl Fn(&Fields) -> Result<Event, Error> + 'static) -> mlua::Result<()> {
+        self.add(name, move |_, pump, table: Value| {
+            let fields = Fields::new(name, table)?;
+            let event = read(&fields)?;
+            fields.finish()?;
+            pump.push(event);
+            Ok(Value::Nil)
+        })
+    }
+
+    /// Start, end, and what looks inside.
+    fn life(&self) -> mlua::Result<()> {
+        let pump = Rc::clone(&self.pump);
+        let drain = self.lua.create_function(move |lua, ()| {
+            pump.drain(lua);
+            Ok(())
+        })?;
+        self.table.raw_set("drain", &drain)?;
+        self.add("start", move |lua, pump, performers: Value| {
+            if pump.performers.get().is_some() {
+                return Err(Error::StartedTwice);
+            }
+            let performers = Performers::read(lua, performers)?;
+            pump.waker.open(lua, &drain)?;
+            pump.performers.set(performers).map_err(|_| Error::StartedTwice)?;
+            Ok(Value::Nil)
+        })?;
+        self.add("shutdown", |_, pump, ()| {
+            pump.waker.close();
+            pump.runtime.shutdown();
+            Ok(Value::Nil)
+        })?;
+        self.add("counts", |lua, pump, ()| {
+            let (chats, events, effects) = pump.counts();
+            let counts = lua.create_table_from([("chats", chats), ("events", events), ("effects", effects)]);
+            counts.map(Value::Table).map_err(|error| Error::Lua { export: "counts", source: error.into() })
+        })?;
+        #[cfg(debug_assertions)]
+        self.add("panic", |_, pump, ()| {
+            pump.panics.set(true);
+            pump.waker.wake();
+            Ok(Value::Nil)
+        })?;
+        Ok(())
+    }
+
+    fn chats(&self) -> mlua::Result<()> {
+        self.add("open_chat", |_, pump, table: Value| {
+            let fields = Fields::new("open_chat", table)?;
+            let max_parallel = fields.integer("max_parallel")?.max(1);
+            let settings = ChatSettings {
+                auto_submit_success: fields.boolean("auto_submit_success")?,
+                auto_submit_errors: fields.boolean("auto_submit_errors")?,
+                max_parallel: usize::try_from(max_parallel).unwrap_or(usize::MAX),
+            };
+            fields.finish()?;
+            Ok(number(pump.open_chat(settings).0))
+        })?;
+        self.event("submit", |fields| Ok(Event::Submitted { chat: chat(fields)? }))?;
+        self.event("stop", |fields| Ok(Event::ChatStopped { chat: chat(fields)? }))?;
+        self.event("skip", |fields| Ok(Event::CallSkipped { chat: chat(fields)? }))?;
+        self.event("clear", |fields| Ok(Event::ChatCleared { chat: chat(fields)? }))?;
+        self.event("close_chat", |fields| Ok(Event::ChatClosed { chat: chat(fields)? }))?;
+        self.event("add_message", |fields| {
+            let roles = [("user", Role::User), ("system", Role::System), ("llm", Role::Llm)];
+            Ok(Event::MessageGiven {
+                chat: chat(fields)?,
+                role: fields.word("role", &roles, "\"user\", \"system\" or \"llm\"")?,
+                content: fields.text("content")?,
+                visible: fields.optional_boolean("visible")?.unwrap_or(true),
+            })
+        })?;
+        self.event("answer", |fields| {
+            let reason = fields.optional_text("reason")?;
+            let words = [("always", 0), ("accept", 1), ("reject", 2), ("cancel", 3)];
+            let answer = match fields.word("answer", &words, "\"always\", \"accept\", \"reject\" or \"cancel\"")? {
+                0 => Answer::Always,
+                1 => Answer::Accept,
+                2 => Answer::Reject { reason },
+                _ => Answer::Cancel,
+            };
+            Ok(Event::ApprovalAnswered { chat: chat(fields)?, call: CallId(fields.integer("call")?), answer })
+        })
+    }
+
+    fn requests(&self) -> mlua::Result<()> {
+        self.add("tool_set", |lua, pump, table: Value| {
+            let fields = Fields::new("tool_set", table)?;
+            let tools = fields.list("tools", |tool| {
+                Ok(OfferedTool {
+                    name: tool.text("name")?,
+                    schema: tool.optional_text("schema")?.map(|schema| pump.runtime.schemas().intern(&schema)),
+                    numeric_strings: tool.boolean("numeric_strings")?,
+                    parallel: tool.boolean("parallel")?,
+                })
+            })?;
+            fields.finish()?;
+            let set = lua.create_userdata(ToolSet(tools.into()));
+            set.map(Value::UserData).map_err(|error| Error::Lua { export: "tool_set", source: error.into() })
+        })?;
+        self.event("request_calls", |fields| {
+            let calls = fields.list("calls", |call| {
+                Ok(RequestedCall {
+                    wire_id: call.optional_text("id")?.unwrap_or_default(),
+                    name: call.text("name")?,
+                    arguments: call.text("arguments")?,
+                })
+            })?;
+            let tools = Arc::clone(&fields.tools("tools")?.0);
+            Ok(Event::CallsRequested { chat: chat(fields)?, calls, tools, submit: fields.boolean("submit")? })
+        })?;
+        self.add("start_request", |_, pump, table: Value| {
+            let fields = Fields::new("start_request", table)?;
+            let (chat, request) = (chat(&fields)?, RequestId(fields.integer("request")?));
+            let tools = Arc::clone(&fields.tools("tools")?.0);
+            fields.word("wire", &[("scripted", ())], "\"scripted\"")?;
+            let turn = fields.text("turn")?;
+            fields.finish()?;
+            pump.push(Event::RequestStarted { chat, request, tools });
+            pump.runtime.start_scripted(chat, request, turn);
+            Ok(Value::Nil)
+        })?;
+        self.event("fail_request", |fields| {
+            Ok(Event::RequestFailed {
+                chat: chat(fields)?,
+                request: RequestId(fields.integer("request")?),
+                message: fields.text("message")?,
+            })
+        })
+    }
+
+    /// What tools call most.
+    fn hot(&self) -> mlua::Result<()> {
+        self.add("finish_cmd", |_, pump, (chat, call, cmd, succeeded): (Value, Value, Value, Value)| {
+            let integer = |name, value| integer_argument("finish_cmd", name, value);
+            let cmd = integer("cmd", &cmd)?.checked_sub(1).and_then(|cmd| usize::try_from(cmd).ok());
+            pump.push(Event::CmdFinished {
+                chat: ChatId(integer("chat", &chat)?),
+                call: CallId(integer("call", &call)?),
+                cmd: cmd.ok_or_else(|| Error::WrongField {
+                    export: "finish_cmd",
+                    field: "cmd".to_owned(),
+                    wanted: "a number from 1",
+                    given: "0".to_owned(),
+                })?,
+                succeeded: boolean_argument("finish_cmd", "succeeded", &succeeded)?,
+            });
+            Ok(Value::Nil)
+        })?;
+        self.add("add_output", |_, pump, (chat, call, content): (Value, Value, Value)| {
+            pump.push(Event::OutputAdded {
+                chat: ChatId(integer_argument("add_output", "chat", &chat)?),
+                call: CallId(integer_argument("add_output", "call", &call)?),
+                content: text_argument("add_output", "content", &content)?,
+            });
+            Ok(Value::Nil)
+        })
+    }
+}
+
+fn chat(fields: &Fields) -> Result<ChatId, Error> {
+    fields.integer("chat").map(ChatId)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "ids count from 1 and stay far below 2^53")]
+fn number(id: u64) -> Value {
+    Value::Number(id as f64)
+}

@@ -1,0 +1,235 @@
+//! Values across the border: JSON to Lua as `vim.json.decode` does it, and the fields of an export's table, strictly.
+
+use std::cell::RefCell;
+
+use mlua::{Lua, ObjectLike, Table, UserDataRef, Value};
+use serde_json::Value as Json;
+
+use super::ToolSet;
+use crate::error::Error;
+
+/// The largest number below which a Lua number is exact as an integer.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// The two values of `vim` that JSON needs.
+pub struct JsonMarks {
+    null: Value,
+    empty_dict: Table,
+}
+
+impl JsonMarks {
+    /// Reads them from `vim`.
+    pub fn read(lua: &Lua) -> mlua::Result<Self> {
+        let vim: Table = lua.globals().get("vim")?;
+        let empty: Table = vim.call_function("empty_dict", ())?;
+        let empty_dict = empty.metatable().ok_or_else(|| mlua::Error::runtime("vim.empty_dict() has no metatable"))?;
+        Ok(Self { null: vim.get("NIL")?, empty_dict })
+    }
+
+    /// What `vim.json.decode` gives for the text of `json`.
+    pub fn to_lua(&self, lua: &Lua, json: &Json) -> mlua::Result<Value> {
+        Ok(match json {
+            Json::Null => self.null.clone(),
+            Json::Bool(boolean) => Value::Boolean(*boolean),
+            // Lua has doubles only. Without serde_json's arbitrary precision every number is one.
+            Json::Number(number) => Value::Number(number.as_f64().unwrap_or(f64::NAN)),
+            Json::String(text) => Value::String(lua.create_string(text)?),
+            Json::Array(items) => {
+                let table = lua.create_table_with_capacity(items.len(), 0)?;
+                for (index, item) in items.iter().enumerate() {
+                    table.raw_set(index + 1, self.to_lua(lua, item)?)?;
+                }
+                Value::Table(table)
+            }
+            Json::Object(fields) => {
+                let table = lua.create_table_with_capacity(0, fields.len())?;
+                for (name, field) in fields {
+                    table.raw_set(name.as_str(), self.to_lua(lua, field)?)?;
+                }
+                if fields.is_empty() {
+                    table.set_metatable(Some(self.empty_dict.clone()))?;
+                }
+                Value::Table(table)
+            }
+        })
+    }
+}
+
+/// The fields of the table that an export was given. Those that nobody read are unknown.
+pub struct Fields {
+    export: &'static str,
+    /// Names the table in messages: empty, or `tools[2].`.
+    prefix: String,
+    table: Table,
+    read: RefCell<Vec<&'static str>>,
+}
+
+impl Fields {
+    /// The table argument of an export.
+    pub fn new(export: &'static str, argument: Value) -> Result<Self, Error> {
+        Self::with_prefix(export, String::new(), argument, "argument")
+    }
+
+    fn with_prefix(export: &'static str, prefix: String, value: Value, name: &str) -> Result<Self, Error> {
+        match value {
+            Value::Table(table) => Ok(Self { export, prefix, table, read: RefCell::default() }),
+            other => Err(wrong(export, name.to_owned(), "a table", &other)),
+        }
+    }
+
+    /// Fails on the first field that was not read.
+    pub fn finish(self) -> Result<(), Error> {
+        let read = self.read.into_inner();
+        for pair in self.table.pairs::<Value, Value>() {
+            let (name, _) = pair.map_err(|error| Error::Lua { export: self.export, source: error.into() })?;
+            let known = match &name {
+                Value::String(name) => read.iter().any(|known| name.as_bytes() == known.as_bytes()),
+                _ => false,
+            };
+            if !known {
+                let name = name.to_string().unwrap_or_else(|_| name.type_name().to_owned());
+                return Err(Error::UnknownField { export: self.export, field: format!("{}{name}", self.prefix) });
+            }
+        }
+        Ok(())
+    }
+
+    fn raw(&self, field: &'static str) -> Result<Value, Error> {
+        self.read.borrow_mut().push(field);
+        self.table.raw_get(field).map_err(|error| Error::Lua { export: self.export, source: error.into() })
+    }
+
+    fn name(&self, field: &str) -> String {
+        format!("{}{field}", self.prefix)
+    }
+
+    fn wrong(&self, field: &str, wanted: &'static str, given: &Value) -> Error {
+        if given.is_nil() {
+            return Error::MissingField { export: self.export, field: self.name(field) };
+        }
+        wrong(self.export, self.name(field), wanted, given)
+    }
+
+    /// An id or count, from 0.
+    pub fn integer(&self, field: &'static str) -> Result<u64, Error> {
+        let value = self.raw(field)?;
+        integer(&value).ok_or_else(|| self.wrong(field, "a whole number", &value))
+    }
+
+    /// A truth value.
+    pub fn boolean(&self, field: &'static str) -> Result<bool, Error> {
+        self.optional_boolean(field)?.ok_or_else(|| self.wrong(field, "a boolean", &Value::Nil))
+    }
+
+    /// A truth value that may be left out.
+    pub fn optional_boolean(&self, field: &'static str) -> Result<Option<bool>, Error> {
+        match self.raw(field)? {
+            Value::Nil => Ok(None),
+            Value::Boolean(boolean) => Ok(Some(boolean)),
+            other => Err(self.wrong(field, "a boolean", &other)),
+        }
+    }
+
+    /// A text.
+    pub fn text(&self, field: &'static str) -> Result<String, Error> {
+        self.optional_text(field)?.ok_or_else(|| self.wrong(field, "a string", &Value::Nil))
+    }
+
+    /// A text that may be left out.
+    pub fn optional_text(&self, field: &'static str) -> Result<Option<String>, Error> {
+        let value = self.raw(field)?;
+        if value.is_nil() {
+            return Ok(None);
+        }
+        text(&value).map(Some).ok_or_else(|| self.wrong(field, "a string", &value))
+    }
+
+    /// A function.
+    pub fn function(&self, field: &'static str) -> Result<mlua::Function, Error> {
+        match self.raw(field)? {
+            Value::Function(function) => Ok(function),
+            other => Err(self.wrong(field, "a function", &other)),
+        }
+    }
+
+    /// Tools made by `tool_set`.
+    pub fn tools(&self, field: &'static str) -> Result<UserDataRef<ToolSet>, Error> {
+        let value = self.raw(field)?;
+        let tools = value.as_userdata().and_then(|userdata| userdata.borrow::<ToolSet>().ok());
+        tools.ok_or_else(|| self.wrong(field, "a tool set", &value))
+    }
+
+    /// A list of tables, each read by `read`.
+    pub fn list<T>(
+        &self,
+        field: &'static str,
+        mut read: impl FnMut(&Fields) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        let value = self.raw(field)?;
+        let Value::Table(table) = &value else { return Err(self.wrong(field, "a list", &value)) };
+        let mut items = Vec::with_capacity(table.raw_len());
+        for (index, item) in table.sequence_values::<Value>().enumerate() {
+            let item = item.map_err(|error| Error::Lua { export: self.export, source: error.into() })?;
+            let name = self.name(&format!("{field}[{}]", index + 1));
+            let fields = Fields::with_prefix(self.export, format!("{name}."), item, &name)?;
+            items.push(read(&fields)?);
+            fields.finish()?;
+        }
+        if table.pairs::<Value, Value>().count() == items.len() {
+            Ok(items)
+        } else {
+            Err(self.wrong(field, "a list without gaps and names", &value))
+        }
+    }
+
+    /// One word of a list of words.
+    pub fn word<T: Copy>(&self, field: &'static str, words: &[(&str, T)], wanted: &'static str) -> Result<T, Error> {
+        let given = self.text(field)?;
+        let word = words.iter().find(|(word, _)| *word == given).map(|(_, meaning)| *meaning);
+        word.ok_or_else(|| Error::WrongField {
+            export: self.export,
+            field: self.name(field),
+            wanted,
+            given: format!("{given:?}"),
+        })
+    }
+}
+
+/// A positional whole number.
+pub fn integer_argument(export: &'static str, name: &str, value: &Value) -> Result<u64, Error> {
+    integer(value).ok_or_else(|| wrong(export, name.to_owned(), "a whole number", value))
+}
+
+/// A positional truth value.
+pub fn boolean_argument(export: &'static str, name: &str, value: &Value) -> Result<bool, Error> {
+    value.as_boolean().ok_or_else(|| wrong(export, name.to_owned(), "a boolean", value))
+}
+
+/// A positional text.
+pub fn text_argument(export: &'static str, name: &str, value: &Value) -> Result<String, Error> {
+    text(value).ok_or_else(|| wrong(export, name.to_owned(), "a string", value))
+}
+
+/// A whole number that Lua holds exactly.
+pub fn integer(value: &Value) -> Option<u64> {
+    match value {
+        Value::Integer(integer) => u64::try_from(*integer).ok(),
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range is checked")]
+        Value::Number(number) if number.fract() == 0.0 && (0.0..=MAX_EXACT).contains(number) => Some(*number as u64),
+        _ => None,
+    }
+}
+
+/// A string. Bytes that are no UTF-8 cannot be part of a conversation and are replaced.
+pub fn text(value: &Value) -> Option<String> {
+    value.as_string().map(|text| text.to_string_lossy())
+}
+
+fn wrong(export: &'static str, field: String, wanted: &'static str, given: &Value) -> Error {
+    let given = match given {
+        Value::Integer(_) | Value::Number(_) => format!("the number {}", given.to_string().unwrap_or_default()),
+        Value::Nil => "nil".to_owned(),
+        other => format!("a {}", other.type_name()),
+    };
+    Error::WrongField { export, field, wanted, given }
+}

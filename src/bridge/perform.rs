@@ -1,0 +1,359 @@
+//! Effects become calls of the performers, the Lua functions of `chat/effects.lua`; what they return becomes events. Which
+//! effects there are, and in which order, is the engine's business.
+
+use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Value};
+
+use super::convert::{Fields, JsonMarks, integer, text};
+use crate::engine::{Answer, ChatId, Effect, Event, LogLevel, Notice, Output, OutputOutcome, TurnEnd};
+use crate::error::Error;
+use crate::gate::{Cause, Fact, Question};
+use crate::message::Message;
+use crate::runtime::Runtime;
+use crate::tool::{CallId, Defined, OwnApproval, Preparation};
+
+/// What the user reads where a fault of ours ends a call or a request.
+const OUR_FAULT: &str = "internal error of lathe, see :Lathe log";
+
+macro_rules! performers {
+    ($($name:ident)*) => {
+        /// The functions that `start` was given.
+        struct Functions {
+            $($name: Function,)*
+        }
+
+        impl Functions {
+            fn read(fields: &Fields) -> Result<Self, Error> {
+                Ok(Self { $($name: fields.function(stringify!($name))?,)* })
+            }
+        }
+    };
+}
+
+performers! {
+    take_input hold_input start_turn send_request finish_request show_text show_reasoning add_message add_call
+    start_batch finish_batch prepare_call find_fact ask_approval close_question run_cmd store_text kill_jobs run_output run_exit
+    finish_call notify finish_turn clear_chat close_chat log
+}
+
+/// Performs effects. Only the main thread has one.
+pub struct Performers {
+    functions: Functions,
+    marks: JsonMarks,
+}
+
+/// A performer that threw, or returned something that it must not.
+#[derive(Debug, thiserror::Error)]
+pub enum PerformError {
+    /// It threw.
+    #[error("{performer}: {source}")]
+    Threw {
+        /// The performer.
+        performer: &'static str,
+        /// With the traceback.
+        source: mlua::Error,
+    },
+    /// It returned what no event can be made of.
+    #[error("{performer}: returned {given} where {wanted} is wanted")]
+    Returned {
+        /// The performer.
+        performer: &'static str,
+        /// What is wanted.
+        wanted: &'static str,
+        /// What it returned.
+        given: String,
+    },
+}
+
+impl Performers {
+    /// Reads the table given to `start`: all of the functions, and nothing else.
+    pub fn read(lua: &Lua, table: Value) -> Result<Self, Error> {
+        let fields = Fields::new("start", table)?;
+        let functions = Functions::read(&fields)?;
+        fields.finish()?;
+        let marks = JsonMarks::read(lua).map_err(|error| Error::Lua { export: "start", source: error.into() })?;
+        Ok(Self { functions, marks })
+    }
+
+    /// Writes a line to the log. Where even that throws there is nobody left to tell.
+    pub fn log(&self, level: LogLevel, text: &str) {
+        let _ = self.functions.log.call::<()>((level_word(level), text));
+    }
+
+    /// Performs one effect. Some: the reply for the engine.
+    pub fn perform(&self, lua: &Lua, runtime: &Runtime, effect: &Effect) -> Result<Option<Event>, PerformError> {
+        let lua_fn = &self.functions;
+        match effect {
+            Effect::TakeInput { chat } => {
+                let given = call("take_input", &lua_fn.take_input, chat.0)?;
+                let text = optional_text("take_input", &given)?;
+                return Ok(Some(Event::InputTaken { chat: *chat, text }));
+            }
+            Effect::HoldInput { chat, waiting } => call("hold_input", &lua_fn.hold_input, (chat.0, *waiting))?,
+            Effect::StartTurn { chat } => call("start_turn", &lua_fn.start_turn, chat.0)?,
+            Effect::SendRequest { chat, request } => call("send_request", &lua_fn.send_request, (chat.0, request.0))?,
+            Effect::AbortRequest { request, .. } => runtime.abort(*request),
+            Effect::FinishRequest { chat, request, failed, usage } => {
+                let (input, output) = usage.unzip();
+                call("finish_request", &lua_fn.finish_request, (chat.0, request.0, *failed, input, output))?
+            }
+            Effect::ShowText { chat, text } => call("show_text", &lua_fn.show_text, (chat.0, text.as_str()))?,
+            Effect::ShowReasoning { chat, text } => {
+                call("show_reasoning", &lua_fn.show_reasoning, (chat.0, text.as_str()))?
+            }
+            Effect::AddMessage { chat, message } => self.add_message(*chat, message)?,
+            Effect::AddCall { chat, call: id, wire_id, name, arguments } => {
+                let arguments = (chat.0, id.0, wire_id.as_str(), name.as_str(), arguments.as_str());
+                call("add_call", &lua_fn.add_call, arguments)?
+            }
+            Effect::CheckCalls { chat, calls } => runtime.check_calls(*chat, calls.clone()),
+            Effect::StartBatch { chat, calls } => call("start_batch", &lua_fn.start_batch, (chat.0, *calls))?,
+            Effect::PrepareCall { chat, call: id, arguments } => {
+                let arguments = self.marks.to_lua(lua, arguments).map_err(threw("prepare_call"))?;
+                let given = call("prepare_call", &lua_fn.prepare_call, (chat.0, id.0, arguments))?;
+                return preparation(*chat, *id, &given).map(Some);
+            }
+            Effect::FindFact { chat, call: id, fact } => {
+                let given: Value = call("find_fact", &lua_fn.find_fact, (chat.0, id.0, fact_word(*fact)))?;
+                let answer = match given {
+                    Value::Nil => None,
+                    Value::Boolean(answer) => Some(answer),
+                    other => return Err(returned("find_fact", "a boolean or nil", &other)),
+                };
+                return Ok(Some(Event::FactFound { chat: *chat, call: *id, fact: *fact, answer }));
+            }
+            Effect::AskApproval { chat, call: id, question: Question { cause, can_remember }, rest } => {
+                let arguments = (chat.0, id.0, cause_word(*cause), *can_remember, *rest);
+                let given = call("ask_approval", &lua_fn.ask_approval, arguments)?;
+                let reason = optional_text("ask_approval", &given)?;
+                return Ok(reason.map(|reason| reject(*chat, *id, reason)));
+            }
+            Effect::CloseQuestion { chat, call: id } => call("close_question", &lua_fn.close_question, (chat.0, id.0))?,
+            Effect::RunCmd { chat, call: id, cmd } => {
+                let given: Value = call("run_cmd", &lua_fn.run_cmd, (chat.0, id.0, *cmd + 1))?;
+                return match given {
+                    Value::Nil => Ok(None),
+                    Value::Boolean(succeeded) => {
+                        Ok(Some(Event::CmdFinished { chat: *chat, call: *id, cmd: *cmd, succeeded }))
+                    }
+                    other => Err(returned("run_cmd", "a boolean or nil", &other)),
+                };
+            }
+            Effect::StoreText { chat, call: id, cmd, succeeded, text } => {
+                let arguments = (chat.0, id.0, *cmd + 1, *succeeded, text.as_str());
+                call("store_text", &lua_fn.store_text, arguments)?
+            }
+            Effect::KillJobs { chat, call: id } => call("kill_jobs", &lua_fn.kill_jobs, (chat.0, id.0))?,
+            Effect::RunOutput { chat, call: id, output } => {
+                let (kind, cmd, text) = output_words(output);
+                let given = call("run_output", &lua_fn.run_output, (chat.0, id.0, kind, cmd, text))?;
+                let outcome = match &given {
+                    // A call that was still queued: what its tool defines was not known.
+                    Value::Boolean(false) => OutputOutcome::Undefined,
+                    other => optional_text("run_output", other)?.map_or(OutputOutcome::Ran, OutputOutcome::Threw),
+                };
+                return Ok(Some(Event::OutputFinished { chat: *chat, call: *id, outcome }));
+            }
+            Effect::RunExit { chat, call: id } => {
+                call::<()>("run_exit", &lua_fn.run_exit, (chat.0, id.0))?;
+                return Ok(Some(Event::ExitFinished { chat: *chat, call: *id }));
+            }
+            Effect::FinishCall { chat, call: id, status, content, duration_ms } => {
+                let arguments = (chat.0, id.0, status.as_str(), content.as_deref(), *duration_ms);
+                call("finish_call", &lua_fn.finish_call, arguments)?
+            }
+            Effect::FinishBatch { chat, failed } => call("finish_batch", &lua_fn.finish_batch, (chat.0, *failed))?,
+            Effect::Notify { chat, notice } => {
+                let (kind, text) = notice_words(notice);
+                call("notify", &lua_fn.notify, (chat.0, kind, text))?
+            }
+            Effect::FinishTurn { chat, end } => call("finish_turn", &lua_fn.finish_turn, (chat.0, end_word(*end)))?,
+            Effect::ClearChat { chat } => call("clear_chat", &lua_fn.clear_chat, chat.0)?,
+            Effect::CloseChat { chat } => call("close_chat", &lua_fn.close_chat, chat.0)?,
+            Effect::Log { level, text } => self.log(*level, text),
+        }
+        Ok(None)
+    }
+
+    fn add_message(&self, chat: ChatId, message: &Message) -> Result<(), PerformError> {
+        let function = &self.functions.add_message;
+        let none: Option<&str> = None;
+        match message {
+            Message::System { content } => {
+                call("add_message", function, (chat.0, "system", content.as_str(), none, none, false))
+            }
+            Message::User { content, visible } => {
+                call("add_message", function, (chat.0, "user", content.as_str(), none, none, *visible))
+            }
+            // The calls follow, each as an effect of its own.
+            Message::Llm { content, reasoning, calls: _ } => {
+                let reasoning = Some(reasoning.as_str()).filter(|reasoning| !reasoning.is_empty());
+                call("add_message", function, (chat.0, "llm", content.as_str(), none, none, true, reasoning))
+            }
+            Message::Tool { wire_id, content, is_error } => {
+                call("add_message", function, (chat.0, "tool", content.as_str(), wire_id.as_str(), *is_error, true))
+            }
+        }
+    }
+}
+
+/// The reply that keeps a chat going when its performer did not give one. Unsure is not allowed: a question that could
+/// not be shown is answered with no.
+pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
+    let fault = || OUR_FAULT.to_owned();
+    match effect {
+        Effect::TakeInput { chat } => Some(Event::InputTaken { chat: *chat, text: None }),
+        Effect::SendRequest { chat, request } => {
+            Some(Event::RequestFailed { chat: *chat, request: *request, message: fault() })
+        }
+        Effect::PrepareCall { chat, call, .. } => {
+            Some(Event::CallNotPrepared { chat: *chat, call: *call, message: fault(), on_exit: false })
+        }
+        Effect::FindFact { chat, call, fact } => {
+            Some(Event::FactFound { chat: *chat, call: *call, fact: *fact, answer: None })
+        }
+        Effect::AskApproval { chat, call, .. } => Some(reject(*chat, *call, fault())),
+        Effect::RunCmd { chat, call, cmd } => {
+            Some(Event::CmdFinished { chat: *chat, call: *call, cmd: *cmd, succeeded: false })
+        }
+        Effect::RunOutput { chat, call, .. } => {
+            Some(Event::OutputFinished { chat: *chat, call: *call, outcome: OutputOutcome::Threw(fault()) })
+        }
+        Effect::RunExit { chat, call } => Some(Event::ExitFinished { chat: *chat, call: *call }),
+        Effect::HoldInput { .. }
+        | Effect::StartTurn { .. }
+        | Effect::AbortRequest { .. }
+        | Effect::FinishRequest { .. }
+        | Effect::ShowText { .. }
+        | Effect::ShowReasoning { .. }
+        | Effect::AddMessage { .. }
+        | Effect::AddCall { .. }
+        | Effect::CheckCalls { .. }
+        | Effect::StartBatch { .. }
+        | Effect::CloseQuestion { .. }
+        | Effect::StoreText { .. }
+        | Effect::KillJobs { .. }
+        | Effect::FinishCall { .. }
+        | Effect::FinishBatch { .. }
+        | Effect::Notify { .. }
+        | Effect::FinishTurn { .. }
+        | Effect::ClearChat { .. }
+        | Effect::CloseChat { .. }
+        | Effect::Log { .. } => None,
+    }
+}
+
+fn call<R: FromLuaMulti>(
+    performer: &'static str,
+    function: &Function,
+    arguments: impl IntoLuaMulti,
+) -> Result<R, PerformError> {
+    function.call(arguments).map_err(threw(performer))
+}
+
+fn threw(performer: &'static str) -> impl FnOnce(mlua::Error) -> PerformError {
+    move |source| PerformError::Threw { performer, source }
+}
+
+fn returned(performer: &'static str, wanted: &'static str, given: &Value) -> PerformError {
+    PerformError::Returned { performer, wanted, given: given.type_name().to_owned() }
+}
+
+fn optional_text(performer: &'static str, given: &Value) -> Result<Option<String>, PerformError> {
+    match given {
+        Value::Nil => Ok(None),
+        other => text(other).map(Some).ok_or_else(|| returned(performer, "a string or nil", other)),
+    }
+}
+
+fn reject(chat: ChatId, call: CallId, reason: String) -> Event {
+    Event::ApprovalAnswered { chat, call, answer: Answer::Reject { reason: Some(reason) } }
+}
+
+/// Reads `true, n_cmds, defines, approval, timeout_ms or nil` or `false, message, set_up, on_exit`.
+fn preparation(chat: ChatId, call: CallId, given: &MultiValue) -> Result<Event, PerformError> {
+    let nil = Value::Nil;
+    let at = |index: usize| given.get(index).unwrap_or(&nil);
+    let wanted = |wanted: &'static str, index: usize| returned("prepare_call", wanted, at(index));
+    let whole = |index: usize| integer(at(index)).ok_or_else(|| wanted("a whole number", index));
+    let boolean = |index: usize| at(index).as_boolean().ok_or_else(|| wanted("a boolean", index));
+    if !boolean(0)? {
+        let message = text(at(1)).ok_or_else(|| wanted("a message", 1))?;
+        // `on_exit` is due only after `setup`.
+        let on_exit = boolean(2)? && boolean(3)?;
+        return Ok(Event::CallNotPrepared { chat, call, message, on_exit });
+    }
+    let approval = match text(at(3)).as_deref() {
+        Some("run") => OwnApproval::Run,
+        Some("ask") => OwnApproval::Ask,
+        Some("function") => OwnApproval::Function,
+        _ => return Err(wanted("\"run\", \"ask\" or \"function\"", 3)),
+    };
+    let preparation = Preparation {
+        cmds: usize::try_from(whole(1)?).map_err(|_| wanted("a number of cmds", 1))?,
+        defines: defined(whole(2)?),
+        approval,
+        timeout_ms: if at(4).is_nil() { None } else { Some(whole(4)?) },
+    };
+    Ok(Event::CallPrepared { chat, call, preparation })
+}
+
+fn defined(flags: u64) -> Defined {
+    Defined {
+        success: flags & 1 != 0,
+        error: flags & 2 != 0,
+        rejected: flags & 4 != 0,
+        cancelled: flags & 8 != 0,
+        on_exit: flags & 16 != 0,
+    }
+}
+
+/// Kind, cmd counted from 1, text.
+fn output_words(output: &Output) -> (&'static str, Option<usize>, Option<&str>) {
+    match output {
+        Output::Success { cmd } => ("success", Some(cmd + 1), None),
+        Output::Error { cmd, message } => ("error", Some(cmd + 1), message.as_deref()),
+        Output::Rejected { reason } => ("rejected", None, reason.as_deref()),
+        Output::Cancelled => ("cancelled", None, None),
+    }
+}
+
+fn notice_words(notice: &Notice) -> (&'static str, Option<&str>) {
+    match notice {
+        Notice::RequestFailed(message) => ("request_failed", Some(message)),
+        Notice::NothingToSend => ("nothing_to_send", None),
+        Notice::NothingToSkip => ("nothing_to_skip", None),
+        Notice::CallAsText => ("call_as_text", None),
+        Notice::RepeatedCall { name } => ("repeated_call", Some(name)),
+    }
+}
+
+fn end_word(end: TurnEnd) -> &'static str {
+    match end {
+        TurnEnd::Done => "done",
+        TurnEnd::Stopped => "stopped",
+        TurnEnd::Cancelled => "cancelled",
+        TurnEnd::Failed => "failed",
+        TurnEnd::Held => "held",
+    }
+}
+
+fn cause_word(cause: Cause) -> &'static str {
+    match cause {
+        Cause::DoomLoop => "doom_loop",
+        Cause::OwnApproval => "own_approval",
+    }
+}
+
+fn fact_word(fact: Fact) -> &'static str {
+    match fact {
+        Fact::OwnApproval => "own_approval",
+    }
+}
+
+fn level_word(level: LogLevel) -> &'static str {
+    match level {
+        LogLevel::Debug => "debug",
+        LogLevel::Warn => "warn",
+        LogLevel::Error => "error",
+    }
+}

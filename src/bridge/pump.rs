@@ -1,0 +1,153 @@
+//! The pump: event → engine → effects → performers → events, in slices of the main loop. Decides nothing.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use mlua::Lua;
+
+use super::guard;
+use super::perform::{Performers, reply_after_fault};
+use super::waker::Waker;
+use crate::engine::{ChatId, ChatSettings, Effect, Engine, Event, LogLevel};
+use crate::runtime::inbox::Inbox;
+use crate::runtime::{Runtime, now_ms};
+
+/// How long one drain may hold the main loop, but for the one effect that it is performing.
+const DRAIN_BUDGET: Duration = Duration::from_millis(4);
+
+/// The engine and what is on its way to and from it. One per process, on the main thread.
+pub struct Pump {
+    engine: RefCell<Engine>,
+    effects: RefCell<VecDeque<Effect>>,
+    inbox: Arc<Inbox>,
+    /// The fault that was reported last: one that repeats itself is shown once.
+    last_fault: RefCell<String>,
+    /// What runs off the main loop.
+    pub runtime: Runtime,
+    /// Wakes the main loop.
+    pub waker: Arc<Waker>,
+    /// Set by `start`.
+    pub performers: OnceCell<Performers>,
+    /// The next drain panics, for the test of the guard.
+    pub panics: Cell<bool>,
+}
+
+impl Pump {
+    /// A pump that stands still until it has performers.
+    pub fn new() -> Self {
+        let waker = Arc::new(Waker::default());
+        let woken = Arc::clone(&waker);
+        let inbox = Arc::new(Inbox::new(move || woken.wake()));
+        Self {
+            engine: RefCell::default(),
+            effects: RefCell::default(),
+            inbox: Arc::clone(&inbox),
+            last_fault: RefCell::default(),
+            runtime: Runtime::new(inbox),
+            waker,
+            performers: OnceCell::new(),
+            panics: Cell::new(false),
+        }
+    }
+
+    /// Queues an event; it is handled by a later drain.
+    pub fn push(&self, event: Event) {
+        self.inbox.push(event);
+    }
+
+    /// A new chat.
+    pub fn open_chat(&self, settings: ChatSettings) -> ChatId {
+        let chat = self.engine.borrow_mut().next_chat();
+        self.push(Event::ChatOpened { chat, settings });
+        chat
+    }
+
+    /// How many chats there are, and how many events and effects wait.
+    pub fn counts(&self) -> (usize, usize, usize) {
+        (self.engine.borrow().chat_count(), self.inbox.len(), self.effects.borrow().len())
+    }
+
+    /// Works off what is queued, for a slice of time. A performer may get here again: a tool that waits with `vim.wait`
+    /// runs the editor's loop.
+    pub fn drain(&self, lua: &Lua) {
+        let Some(performers) = self.performers.get() else { return };
+        if self.waker.is_closed() {
+            return;
+        }
+        self.waker.begin_drain(lua);
+        let until = Instant::now() + DRAIN_BUDGET;
+        loop {
+            match guard::catch(|| self.step(lua, performers)) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(panic) => self.report(performers, &panic),
+            }
+            if Instant::now() >= until {
+                self.waker.wake();
+                break;
+            }
+        }
+        match guard::catch(|| self.runtime.set_alarm(self.engine.borrow().next_deadline_ms())) {
+            Ok(()) => {}
+            Err(panic) => self.report(performers, &panic),
+        }
+    }
+
+    /// Performs one effect or handles one event. False: there is neither.
+    fn step(&self, lua: &Lua, performers: &Performers) -> bool {
+        assert!(!self.panics.take(), "asked for by a test");
+        let effect = self.effects.borrow_mut().pop_front();
+        if let Some(effect) = effect {
+            self.perform(lua, performers, &effect);
+            return true;
+        }
+        let Some(event) = self.inbox.pop() else { return false };
+        let effects = self.engine.borrow_mut().handle(now_ms(), event);
+        self.effects.borrow_mut().extend(effects);
+        true
+    }
+
+    fn perform(&self, lua: &Lua, performers: &Performers, effect: &Effect) {
+        if runs_foreign_code(effect) && !(self.effects.borrow().is_empty() && self.inbox.is_empty()) {
+            // What is queued behind must not wait for a tool that runs the editor's loop to wait for it.
+            self.waker.wake();
+        }
+        let reply = match guard::catch(|| performers.perform(lua, &self.runtime, effect)) {
+            Ok(Ok(reply)) => reply,
+            Ok(Err(error)) => {
+                self.report(performers, &error.to_string());
+                reply_after_fault(effect)
+            }
+            Err(panic) => {
+                self.report(performers, &panic);
+                reply_after_fault(effect)
+            }
+        };
+        if let Some(event) = reply {
+            self.inbox.push_quietly(event);
+        }
+    }
+
+    /// Tells the user of a fault of ours, once while it repeats itself.
+    fn report(&self, performers: &Performers, fault: &str) {
+        let is_new = self.last_fault.replace(fault.to_owned()) != fault;
+        let level = if is_new { LogLevel::Error } else { LogLevel::Debug };
+        // `log` is a performer too: it may throw, and what it calls may panic.
+        let _ = guard::catch(|| performers.log(level, fault));
+    }
+}
+
+/// Whether an effect runs code of tools, adapters or the user's configuration.
+fn runs_foreign_code(effect: &Effect) -> bool {
+    matches!(
+        effect,
+        Effect::SendRequest { .. }
+            | Effect::PrepareCall { .. }
+            | Effect::FindFact { .. }
+            | Effect::RunCmd { .. }
+            | Effect::RunOutput { .. }
+            | Effect::RunExit { .. }
+    )
+}
