@@ -95,7 +95,7 @@ impl Runtime {
         match self.workers() {
             Ok(workers) => {
                 let answer = play(Arc::clone(&self.inbox), chat, request, turn);
-                self.requests.start(&workers.handle, request, answer);
+                self.requests.start(&workers.handle, &self.inbox, (chat, request), answer);
             }
             Err(error) => {
                 self.inbox.push(Event::RequestFailed { chat, request, message: error.with_causes() });
@@ -161,15 +161,27 @@ impl Workers {
 }
 
 impl Requests {
-    fn start(&self, handle: &Handle, request: RequestId, answer: impl Future<Output = ()> + Send + 'static) {
-        let requests = self.clone();
-        // The lock is held until the request is in the map, so that one that ends at once finds itself there.
+    /// Runs an answer. It ends the request with an event of its own; where it panics, this does.
+    fn start(
+        &self,
+        handle: &Handle,
+        inbox: &Arc<Inbox>,
+        (chat, request): (ChatId, RequestId),
+        answer: impl Future<Output = ()> + Send + 'static,
+    ) {
+        let (requests, inbox) = (self.clone(), Arc::clone(inbox));
+        // The lock is held until the request is in the map, so that one that ends at once is found there.
         let mut running = lock(&self.0);
-        let task = handle.spawn(async move {
-            answer.await;
-            lock(&requests.0).remove(&request);
-        });
+        let task = handle.spawn(answer);
         running.insert(request, task.abort_handle());
+        handle.spawn(async move {
+            let outcome = task.await;
+            lock(&requests.0).remove(&request);
+            if outcome.is_err_and(|error| error.is_panic()) {
+                let message = "internal error of lathe, see :Lathe log".to_owned();
+                inbox.push(Event::RequestFailed { chat, request, message });
+            }
+        });
     }
 
     fn abort(&self, request: RequestId) {

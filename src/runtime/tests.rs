@@ -131,6 +131,14 @@ fn a_finished_request_is_forgotten() {
 }
 
 #[test]
+fn a_panic_fails_the_request() {
+    let shell = shell();
+    let workers = shell.runtime.workers().expect("threads");
+    shell.runtime.requests.start(&workers.handle, &shell.inbox, (CHAT, REQUEST), async { panic!("on purpose") });
+    assert!(matches!(shell.next(), Event::RequestFailed { chat: CHAT, request: REQUEST, .. }));
+}
+
+#[test]
 fn two_requests_interleave() {
     let shell = shell();
     shell.runtime.start_scripted(CHAT, RequestId(1), r#"{"hang": true}"#.to_owned());
