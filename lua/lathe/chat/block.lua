@@ -1,0 +1,195 @@
+-- How one call looks: its line, the text below it, its icon, its facts. Pure: the buffer is written by `render.lua`.
+local M = {}
+
+local find, sub = string.find, string.sub
+
+---@class lathe.Block
+---@field state string key of the icons
+---@field head string the tool's name and label, one line
+---@field body string[]? texts shown below
+---@field question string[]? lines of an open question
+---@field fact string? short text at the right edge
+---@field is_live boolean whether it can still change
+---@field running_since integer? uv.now() of its start, while it runs
+---@field range integer? mark of its place, while it can change
+---@field look integer? mark of its looks
+
+-- stylua: ignore
+local sets = {
+  unicode = {
+    waiting = "·", running = "·", question = "?", success = "✓", error = "✗", invalid = "!", rejected = "✗",
+    denied = "✗", cancelled = "■", stopped = "■", skipped = "■", timeout = "⏱", notice = "!",
+  },
+  ascii = {
+    waiting = ".", running = ".", question = "?", success = "+", error = "x", invalid = "!", rejected = "x",
+    denied = "x", cancelled = "-", stopped = "-", skipped = "-", timeout = "t", notice = "!",
+  },
+}
+
+local colours = {
+  waiting = "LatheFact",
+  running = "LatheRunning",
+  question = "LatheQuestion",
+  success = "LatheSuccess",
+  error = "LatheError",
+  invalid = "LatheError",
+  rejected = "LatheError",
+  denied = "LatheError",
+  cancelled = "LatheStopped",
+  stopped = "LatheStopped",
+  skipped = "LatheStopped",
+  timeout = "LatheError",
+}
+
+for name, link in pairs({
+  LatheSuccess = "DiagnosticOk",
+  LatheError = "DiagnosticError",
+  LatheQuestion = "DiagnosticWarn",
+  LatheRunning = "DiagnosticInfo",
+  LatheStopped = "DiagnosticWarn",
+  LatheFact = "Comment",
+}) do
+  vim.api.nvim_set_hl(0, name, { link = link, default = true })
+end
+
+---@param given table<string, string>|"ascii"|nil `display.icons`
+---@return table<string, string>
+function M.icons(given)
+  if given == "ascii" then
+    return sets.ascii
+  end
+  return vim.tbl_extend("force", sets.unicode, given or {})
+end
+
+---Lines of a text; all the usual line ends count.
+---@param text string
+---@return string[]
+function M.split(text)
+  if find(text, "\r", 1, true) then
+    text = text:gsub("\r\n", "\n"):gsub("\r", "\n")
+  end
+  local lines, n, from = {}, 0, 1
+  while true do
+    local at = find(text, "\n", from, true)
+    n = n + 1
+    if not at then
+      lines[n] = sub(text, from)
+      return lines
+    end
+    lines[n] = sub(text, from, at - 1)
+    from = at + 1
+  end
+end
+
+---A text in one line, cut when it is very long.
+---@param text string
+---@return string
+function M.one_line(text)
+  if find(text, "[\r\n]") then
+    text = text:gsub("^%s+", ""):gsub("%s+$", ""):gsub("\r?\n", " ⏎ "):gsub("\r", " ")
+  end
+  if #text > 400 then
+    text = vim.fn.strcharpart(text, 0, 400) .. "…"
+  end
+  return text
+end
+
+---Appends a block's lines to `lines`.
+---@param lines string[]
+---@param n integer how many there are
+---@param block lathe.Block
+---@param icons table<string, string>
+---@param limits { max_lines: integer, max_bytes: integer }
+---@return integer count of lines appended
+function M.append(lines, n, block, icons, limits)
+  local start = n
+  n = n + 1
+  lines[n] = icons[block.state] .. " " .. block.head
+  local body = block.body
+  if body then
+    for i = 1, #body do
+      local text = body[i]
+      if #text < limits.max_bytes and not find(text, "[\r\n]") then
+        n = n + 1
+        lines[n] = "  " .. text
+      else
+        local cut = #text > limits.max_bytes
+        local all = M.split(cut and sub(text, 1, limits.max_bytes) or text)
+        local last = math.min(#all, limits.max_lines)
+        while last > 1 and all[last] == "" do
+          last = last - 1
+        end
+        for k = 1, last do
+          n = n + 1
+          lines[n] = all[k] == "" and "" or "  " .. all[k]
+        end
+        if cut or #all > limits.max_lines then
+          n = n + 1
+          lines[n] = "  … (the rest is not shown)"
+        end
+      end
+    end
+  end
+  for _, line in ipairs(block.question or {}) do
+    n = n + 1
+    lines[n] = line == "" and "" or "  " .. line
+  end
+  return n - start
+end
+
+---The extmark that colours the icon and shows the fact; nil when there is nothing to show.
+---@param block lathe.Block
+---@param icons table<string, string>
+---@return vim.api.keyset.set_extmark?
+function M.look(block, icons)
+  if block.state == "running" then
+    return nil -- the spinner lies over it
+  end
+  local opts = { end_col = #icons[block.state], hl_group = colours[block.state] or "LatheFact" }
+  if block.fact then
+    opts.virt_text = { { block.fact, "LatheFact" } }
+    opts.virt_text_pos = "eol_right_align"
+  end
+  return opts
+end
+
+local frames = { "⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏" }
+
+---@param now_ms integer
+---@return string
+function M.frame(now_ms)
+  return frames[math.floor(now_ms / 100) % #frames + 1]
+end
+
+---@param ms number
+---@return string such as `0:42`
+function M.clock(ms)
+  local seconds = math.floor(ms / 1000)
+  return ("%d:%02d"):format(math.floor(seconds / 60), seconds % 60)
+end
+
+---@param block lathe.Block
+---@param now_ms integer
+---@return string? fact nil when it does not run
+function M.running_fact(block, now_ms)
+  if block.state ~= "running" or not block.running_since then
+    return nil
+  end
+  local ms = now_ms - block.running_since
+  return ms < 1000 and "" or M.clock(ms) .. "  gs skip"
+end
+
+---@param ms number
+---@return string such as `0.4 ms`, `12.3 s`
+function M.duration(ms)
+  if ms < 10 then
+    return ("%.1f ms"):format(ms)
+  elseif ms < 1000 then
+    return ("%d ms"):format(ms)
+  elseif ms < 60000 then
+    return ("%.1f s"):format(ms / 1000)
+  end
+  return M.clock(ms)
+end
+
+return M

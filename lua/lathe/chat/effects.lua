@@ -1,0 +1,392 @@
+-- What the engine wants done in Lua, one short function each. No decision is made here; each is called protected, with
+-- scalars, and may find its chat, call or buffer gone.
+local M = {}
+
+local adapters = require("lathe.adapters")
+local approval = require("lathe.chat.approval")
+local block = require("lathe.chat.block")
+local calls = require("lathe.tools.call")
+local core = require("lathe.core")
+local events = require("lathe.events")
+local log = require("lathe.log")
+local notify = require("lathe.notify")
+local prompt = require("lathe.chat.prompt")
+
+---What follows is the model's.
+---@param chat lathe.Chat
+local function open_llm(chat)
+  if chat.render.role ~= "llm" then
+    open_llm(chat)
+  end
+end
+
+---@param chat lathe.Chat
+---@param call lathe.Call
+---@param state string
+local function show_call(chat, call, state)
+  local label = calls.label(call)
+  local call_block = {
+    state = state,
+    head = label and block.one_line(call.name .. "  " .. label) or block.one_line(call.name),
+    is_live = true,
+  }
+  call.block = call_block
+  open_llm(chat)
+  chat.render:add_call(call_block)
+end
+
+---What the right edge says about how a call ended.
+---@param call lathe.Call
+---@param status lathe.CallStatus
+---@param duration_ms integer
+---@return string?
+local function fact_of(call, status, duration_ms)
+  if status == "success" or status == "error" then
+    local ms = calls.elapsed_ms(call)
+    return ms and block.duration(ms)
+  elseif status == "rejected" then
+    return call.reason and ('rejected: "%s"'):format(block.one_line(call.reason)) or "rejected"
+  elseif status == "cancelled" or status == "denied" or not call.started_ns then
+    return status == "timeout" and "timed out" or status
+  elseif status == "timeout" then
+    return "timed out at " .. block.duration(duration_ms)
+  end
+  return ("%s at %s"):format(status, block.clock(calls.elapsed_ms(call)))
+end
+
+-- Statuses whose text says more than the line does.
+local has_text = { success = true, error = true, timeout = true }
+
+---@param chat lathe.Chat
+---@param call lathe.Call
+---@param status lathe.CallStatus
+---@param content string?
+---@param duration_ms integer
+local function show_end(chat, call, status, content, duration_ms)
+  local was_prepared = call.block ~= nil
+  if not was_prepared then
+    show_call(chat, call, status)
+  end
+  local call_block = call.block
+  call_block.is_live = false
+  call_block.question = nil
+  call_block.state = status
+  call_block.fact = fact_of(call, status, duration_ms)
+  if content and has_text[status] then
+    if not was_prepared then
+      call_block.state = "invalid"
+      local first, rest = content:match("^([^\n]*)\n?(.*)$")
+      call_block.head = block.one_line(call_block.head .. "  " .. first)
+      content = rest ~= "" and rest or nil
+    end
+    local body = call_block.body or {}
+    body[#body + 1] = content
+    call_block.body = body
+  end
+  chat.render:change_call(call_block)
+end
+
+---@param chat lathe.Chat
+---@param kind string
+---@param text string?
+local function tell(chat, kind, text)
+  if kind == "request_failed" then
+    local name = chat.adapter and (chat.adapter.formatted_name or chat.adapter.name)
+    chat:notice((name and name .. ": " or "") .. (text or "the request failed"))
+  elseif kind == "call_as_text" then
+    chat:notice("The model wrote a tool call as text. Nothing was run.")
+  elseif kind == "repeated_call" then
+    chat:notice(("The model repeats a call of %s that cannot run. Nothing was sent."):format(text or "a tool"))
+  elseif kind == "nothing_to_send" then
+    notify.info("there is nothing to send")
+  elseif kind == "nothing_to_skip" then
+    notify.info("no call is running")
+  end
+end
+
+---The performers of the engine's effects.
+---@param chats table<integer, lathe.Chat> by id
+---@return lathe.Performers
+function M.performers(chats)
+  local P = {}
+
+  function P.take_input(id)
+    local chat = chats[id]
+    if not chat or chat.is_closing then
+      return nil
+    end
+    local text = prompt.take(chat)
+    chat.taken = text
+    return text
+  end
+
+  function P.hold_input(id, waiting)
+    local chat = chats[id]
+    if chat then
+      chat.render:hold(waiting)
+    end
+  end
+
+  function P.start_turn(id)
+    local chat = chats[id]
+    if chat then
+      chat.is_running = true
+      chat.turn = chat.turn + 1
+      chat.stderr = {}
+      events.emit("ChatSubmitted", chat, { id = chat.turn })
+    end
+  end
+
+  function P.send_request(id, request)
+    local chat = chats[id]
+    if not chat then
+      return
+    end
+    open_llm(chat)
+    chat.render:wait(true)
+    events.emit("RequestStarted", chat, { id = request })
+    local fields, message
+    if chat.adapter then
+      fields, message = adapters.request(chat.adapter, chat.messages)
+    else
+      message = chat.adapter_message
+    end
+    if not fields then
+      core.lib.fail_request({ chat = id, request = request, message = message })
+      return
+    end
+    fields.chat, fields.request, fields.tools = id, request, chat.tool_registry:offered()
+    core.lib.start_request(fields)
+  end
+
+  function P.finish_request(id, request, failed, input_tokens, output_tokens)
+    local chat = chats[id]
+    if chat then
+      chat.render:wait(false)
+      local status = failed and "error" or "success"
+      chat.usage = input_tokens and { input = input_tokens, output = output_tokens } or chat.usage
+      events.emit("RequestFinished", chat, { id = request, status = status })
+    end
+  end
+
+  function P.show_text(id, text)
+    local chat = chats[id]
+    if chat then
+      open_llm(chat)
+      chat.render:add_text(text, "text")
+    end
+  end
+
+  function P.show_reasoning(id, text)
+    local chat = chats[id]
+    if chat and chat.display.chat.show_reasoning then
+      open_llm(chat)
+      chat.render:add_text(text, "reasoning")
+    end
+  end
+
+  function P.add_message(id, role, content, wire_id, is_error, visible, reasoning)
+    local chat = chats[id]
+    if not chat then
+      return
+    end
+    local message = { role = role, content = content, opts = { visible = visible }, _meta = {} }
+    local messages = chat.messages
+    messages[#messages + 1] = message
+    if role == "tool" then
+      message.tools = { call_id = wire_id, is_error = is_error or false }
+    elseif role == "llm" then
+      chat.last_llm = message
+      message.reasoning = reasoning and reasoning ~= "" and { content = reasoning } or nil
+      -- The model's own text has been shown as it came.
+      if chat.given[1] == content and visible then
+        table.remove(chat.given, 1)
+        chat:add_buf_message(message)
+      end
+    elseif role == "user" then
+      if chat.taken == content then
+        chat.taken = nil
+      elseif visible then
+        chat.render:add_user(chat:title("user"), content)
+      end
+    end
+  end
+
+  function P.add_call(id, call, wire_id, name, arguments)
+    local chat = chats[id]
+    if not chat then
+      return
+    end
+    local function_call = { id = wire_id, type = "function", ["function"] = { name = name, arguments = arguments } }
+    local message = chat.last_llm
+    if message then
+      local list = message.tools
+      if not list then
+        list = { calls = {} }
+        message.tools = list
+      end
+      list = list.calls
+      list[#list + 1] = function_call
+    end
+    calls.add(chat, call, function_call)
+  end
+
+  function P.start_batch(id, n_calls)
+    local chat = chats[id]
+    if chat then
+      events.emit("ToolsStarted", chat, { count = n_calls })
+    end
+  end
+
+  function P.finish_batch(id, failed)
+    local chat = chats[id]
+    if chat then
+      events.emit("ToolsFinished", chat, { status = failed and "error" or "success" })
+    end
+  end
+
+  function P.prepare_call(id, call, args)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    if not call then
+      return false, "The chat is closed", false, false
+    end
+    local prepared, a, b, c, d = calls.prepare(chat, call, args)
+    show_call(chat, call, "waiting")
+    return prepared, a, b, c, d
+  end
+
+  function P.find_fact(id, call, fact)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    if call and fact == "own_approval" then
+      return calls.own_approval(call)
+    end
+  end
+
+  function P.ask_approval(id, call, cause, can_remember, rest)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    if not call or chat.is_closing then
+      return "the chat is closed"
+    end
+    return approval.ask(chat, call, cause, can_remember, rest)
+  end
+
+  function P.close_question(id, call)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    if call then
+      approval.close(chat, call)
+    end
+  end
+
+  function P.run_cmd(id, call, cmd)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    if not call then
+      return false
+    end
+    if not call.started_ns then
+      events.emit_call("ToolStarted", chat, call)
+    end
+    local succeeded = calls.run_cmd(chat, call, cmd)
+    local call_block = call.block
+    if succeeded == nil and call_block.state ~= "running" then
+      call_block.state, call_block.running_since = "running", vim.uv.now()
+      chat.render:change_call(call_block)
+    end
+    return succeeded
+  end
+
+  function P.kill_jobs(id, call)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    if call then
+      calls.kill_jobs(call)
+    end
+  end
+
+  function P.run_output(id, call, kind, cmd, text) -- luacheck: no unused args
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    return call and calls.run_output(call, kind, text)
+  end
+
+  function P.run_exit(id, call)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    if call then
+      calls.run_exit(call)
+    end
+  end
+
+  function P.finish_call(id, call, status, content, duration_ms)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    if not call then
+      return
+    end
+    approval.close(chat, call)
+    calls.finish(chat, call)
+    show_end(chat, call, status, content, duration_ms)
+    events.emit_call("ToolFinished", chat, call, status, duration_ms)
+    if chat.on_call_finished then
+      chat.on_call_finished(call, status)
+    end
+  end
+
+  function P.notify(id, kind, text)
+    local chat = chats[id]
+    if chat then
+      tell(chat, kind, text)
+    end
+  end
+
+  function P.finish_turn(id, how)
+    local chat = chats[id]
+    if not chat then
+      return
+    end
+    chat.is_running = false
+    chat.render:wait(false)
+    chat.render:hold(false)
+    chat.render:flush() -- who hears of the end may read the buffer
+    events.emit(how == "stopped" and "ChatStopped" or "ChatDone", chat, { id = chat.turn, status = how })
+    if chat.on_turn_finished then
+      chat.on_turn_finished(how)
+    end
+  end
+
+  function P.clear_chat(id)
+    local chat = chats[id]
+    if chat then
+      chat:was_cleared()
+    end
+  end
+
+  function P.close_chat(id)
+    local chat = chats[id]
+    if not chat then
+      return
+    end
+    chats[id] = nil
+    chat:close() -- does nothing when it was this that closed it
+    events.emit("ChatClosed", chat)
+    if chat.on_turn_finished then
+      chat.on_turn_finished("closed")
+    end
+  end
+
+  function P.log(level, text)
+    local write = log[level]
+    write(text)
+    if level == "error" then
+      notify.error("internal error, see `:Lathe log`")
+    end
+  end
+
+  return P
+end
+
+return M

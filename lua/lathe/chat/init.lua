@@ -1,0 +1,336 @@
+-- Chats: the object that users and tools hold. Its text is in `render.lua`, what the engine wants done in `effects.lua`.
+local M = {}
+
+local api = vim.api
+
+local adapters = require("lathe.adapters")
+local block = require("lathe.chat.block")
+local calls = require("lathe.tools.call")
+local config = require("lathe.config")
+local core = require("lathe.core")
+local effects = require("lathe.chat.effects")
+local events = require("lathe.events")
+local registry = require("lathe.tools.registry")
+local render = require("lathe.chat.render")
+
+local chats = {} ---@type table<integer, lathe.Chat> by id
+local started = false
+local last ---@type lathe.Chat?
+
+---@class lathe.Chat
+local Chat = {}
+Chat.__index = Chat
+
+---@param chat lathe.Chat
+---@param who "user"|"llm"
+---@return string
+function Chat.title(chat, who)
+  local role = chat.config.roles[who]
+  if type(role) == "function" then
+    local ok, text = pcall(role, chat.adapter)
+    role = ok and type(text) == "string" and text or (who == "user" and "Me" or "Lathe")
+  end
+  return (role:gsub("[\r\n]", " "))
+end
+
+---@return integer bufnr
+local function create_buffer()
+  local bufnr = api.nvim_create_buf(false, true)
+  vim.bo[bufnr].bufhidden = "hide"
+  vim.treesitter.language.register("markdown", "lathe")
+  return bufnr
+end
+
+---@param chat lathe.Chat
+local function dress_buffer(chat)
+  local bufnr = chat.bufnr
+  pcall(api.nvim_buf_set_name, bufnr, "lathe://" .. chat.id)
+  vim.bo[bufnr].filetype = "lathe"
+  pcall(vim.treesitter.start, bufnr, "markdown") -- a Neovim without parsers shows plain text
+  require("lathe.chat.keymaps").set(chat)
+  local group = api.nvim_create_augroup("lathe.chat." .. chat.id, {})
+  api.nvim_create_autocmd("BufUnload", {
+    group = group,
+    buffer = bufnr,
+    desc = "lathe: a chat without its buffer is closed",
+    callback = function()
+      chat:close()
+    end,
+  })
+  api.nvim_create_autocmd("BufWinLeave", {
+    group = group,
+    buffer = bufnr,
+    desc = "lathe: tell that a chat is hidden",
+    callback = function()
+      events.emit("ChatHidden", chat)
+    end,
+  })
+end
+
+---@param chat lathe.Chat
+local function add_system_prompt(chat)
+  local prompt = chat.config.system_prompt
+  local settings = chat.config.tools.opts.system_prompt
+  if type(prompt) == "function" then
+    local ok, text = pcall(prompt, { chat = chat, adapter = chat.adapter })
+    if not ok then
+      require("lathe.notify").error("interactions.chat.system_prompt failed: " .. calls.readable(text))
+    end
+    prompt = ok and text or nil
+  end
+  if type(prompt) == "string" and not (settings.enabled and settings.replace_main_system_prompt) then
+    chat:add_message({ role = "system", content = prompt }, { visible = false })
+  end
+end
+
+---@param chat lathe.Chat
+local function add_defaults(chat)
+  add_system_prompt(chat)
+  for _, name in ipairs(chat.config.tools.opts.default_tools) do
+    local ok, message = chat.tool_registry:add(name)
+    if not ok and message then
+      require("lathe.notify").warn("default_tools: " .. message)
+    end
+  end
+end
+
+---Opens a chat.
+---@param opts lathe.ChatOpts?
+---@return lathe.Chat? chat
+---@return string? message why there is none
+function M.new(opts)
+  opts = opts or {}
+  local lib, message = core.need()
+  if not lib then
+    return nil, message
+  end
+  if not started then
+    lib.start(effects.performers(chats))
+    started = true
+  end
+  local all = config.get()
+  local settings = all.interactions.chat
+  local adapter, adapter_message = adapters.resolve(opts.adapter or settings.adapter, opts.model)
+  local bufnr = create_buffer()
+  local chat = setmetatable({
+    bufnr = bufnr,
+    adapter = adapter,
+    adapter_message = adapter_message,
+    config = settings,
+    display = all.display,
+    messages = {},
+    stderr = {},
+    calls = {},
+    calls_by_wire = {},
+    questions = {},
+    given = {},
+    is_running = false,
+    turn = 0,
+    opens_for_questions = opts._opens_for_questions,
+  }, Chat)
+  chat.id = lib.open_chat({
+    auto_submit_success = settings.tools.opts.auto_submit_success,
+    auto_submit_errors = settings.tools.opts.auto_submit_errors,
+    max_parallel = settings.tools.opts.max_parallel,
+  })
+  chats[chat.id] = chat
+  chat.render = render.new(bufnr, {
+    user = chat:title("user"),
+    limits = all.tool_output,
+    icons = block.icons(all.display.icons),
+  })
+  chat.tool_registry = registry.new(chat)
+  chat.tools = calls.view(chat)
+  dress_buffer(chat)
+  events.emit("ChatCreated", chat)
+  add_defaults(chat)
+  for _, name in ipairs(opts.tools or {}) do
+    local ok, fault = chat.tool_registry:add(name)
+    if not ok and fault then
+      require("lathe.notify").warn(fault)
+    end
+  end
+  for _, entry in ipairs(opts.messages or {}) do
+    chat:add_message(entry, entry.opts)
+  end
+  if opts.prompt then
+    chat:add_buf_message({ role = "user", content = opts.prompt })
+  end
+  if not opts._unlisted then
+    last = chat
+  end
+  if not opts.hidden then
+    chat:open()
+  end
+  if opts.submit then
+    chat:submit()
+  end
+  return chat
+end
+
+---@return lathe.Chat? chat the one used last
+function M.last()
+  return last
+end
+
+---@param bufnr integer?
+---@return lathe.Chat?
+function M.get(bufnr)
+  bufnr = (bufnr == nil or bufnr == 0) and api.nvim_get_current_buf() or bufnr
+  for _, chat in pairs(chats) do
+    if chat.bufnr == bufnr and not chat.is_closing then
+      return chat
+    end
+  end
+end
+
+-- Windows --------------------------------------------------------------------------------------------------------------
+
+---Whether a window of this tab page shows the chat.
+---@return boolean
+function Chat:is_visible()
+  return vim.fn.bufwinid(self.bufnr) ~= -1
+end
+
+---Shows the chat, in a new window unless it is visible.
+---@param opts { enter: boolean? }?
+function Chat:open(opts)
+  local enter = not opts or opts.enter ~= false
+  local win = vim.fn.bufwinid(self.bufnr)
+  if self.is_closing then
+    return
+  elseif win == -1 then
+    require("lathe.chat.window").open(self.bufnr, self.display.chat.window, enter)
+    events.emit("ChatOpened", self)
+  elseif enter then
+    api.nvim_set_current_win(win)
+  end
+  if last ~= self and not self.opens_for_questions then
+    last = self
+  end
+end
+
+---Closes the chat's windows; the chat lives on.
+function Chat:hide()
+  require("lathe.chat.window").hide(self.bufnr)
+end
+
+-- Messages -------------------------------------------------------------------------------------------------------------
+
+---Adds a message to the history; it joins after the calls that are open.
+---@param message { role: "user"|"system"|"llm", content: string }
+---@param opts { visible: boolean? }?
+function Chat:add_message(message, opts)
+  local visible = not (opts and opts.visible == false)
+  local content = type(message.content) == "string" and message.content or calls.readable(message.content)
+  if message.role == "llm" and visible then
+    self.given[#self.given + 1] = content
+  end
+  core.lib.add_message({ chat = self.id, role = message.role, content = content, visible = visible })
+end
+
+---Adds text to the buffer only: the user's to the input, the model's to the history.
+---@param message { role: "user"|"llm", content: string }
+function Chat:add_buf_message(message)
+  if message.role == "user" then
+    self.render:add_input(message.content)
+  else
+    self.render:open_role("llm", self:title("llm"))
+    self.render:add_lines(message.content)
+  end
+end
+
+---Adds something for the model to know, not shown in full.
+---@param message { role: "user"|"system"?, content: string }
+---@param source string? where it is from
+---@param id string? what it is
+function Chat:add_context(message, source, id)
+  self:add_message({ role = message.role or "user", content = message.content }, { visible = false })
+  self.render:add_lines(("> Context: %s"):format(id or source or "text"))
+end
+
+---Adds to the result of a call: `content` for the model, `display` for the user (nil: the content, false or an empty
+---string: nothing). The older form is `(tool, for_llm, for_user)`.
+---@param tool lathe.Tool the tool that runs, `self` in an output function
+---@param output string|{ content: any, display: any }|any
+---@param for_user any
+function Chat:add_tool_output(tool, output, for_user)
+  local call, display = calls.add_output(self, tool, output, for_user)
+  local call_block = call and call.block
+  if call_block and display then
+    local body = call_block.body or {}
+    call_block.body = body
+    body[#body + 1] = display
+    self.render:change_call(call_block)
+  end
+end
+
+---Tells the user something about this chat, in the buffer, and elsewhere when that is not visible.
+---@param text string
+function Chat:notice(text)
+  self.render:add_lines(self.render.icons.notice .. " " .. text)
+  if not self:is_visible() then
+    require("lathe.notify").warn(text)
+  end
+end
+
+-- Actions --------------------------------------------------------------------------------------------------------------
+
+---Sends what is in the input; while a turn runs it goes out with the results.
+function Chat:submit()
+  core.lib.submit({ chat = self.id })
+end
+
+---Ends the request, running and queued calls.
+function Chat:stop()
+  core.lib.stop({ chat = self.id })
+end
+
+---Ends only the running call; the queue goes on.
+function Chat:skip()
+  core.lib.skip({ chat = self.id })
+end
+
+---Empties the history.
+function Chat:clear()
+  core.lib.clear({ chat = self.id })
+end
+
+---Stops and forgets the chat and deletes its buffer.
+function Chat:close()
+  if self.is_closing then
+    return
+  end
+  self.is_closing = true
+  if last == self then
+    last = nil
+    for _, other in pairs(chats) do
+      if not other.is_closing and not other.opens_for_questions and (not last or other.id > last.id) then
+        last = other
+      end
+    end
+  end
+  core.lib.close_chat({ chat = self.id })
+  self.render:close()
+  -- Later: a buffer cannot be deleted while it is being unloaded.
+  vim.schedule(function()
+    pcall(api.nvim_del_augroup_by_name, "lathe.chat." .. self.id)
+    if api.nvim_buf_is_valid(self.bufnr) then
+      pcall(api.nvim_buf_delete, self.bufnr, { force = true })
+    end
+  end)
+end
+
+---The history is empty now.
+---@param chat lathe.Chat
+function Chat.was_cleared(chat)
+  chat.messages, chat.given, chat.stderr = {}, {}, {}
+  chat.last_llm, chat.taken = nil, nil
+  chat.render:clear()
+  chat.tool_registry:clear()
+  if not chat.is_closing then
+    add_defaults(chat)
+  end
+end
+
+return M

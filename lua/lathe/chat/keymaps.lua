@@ -1,0 +1,105 @@
+-- The chat buffer's keys. What an action does is in `lathe.command`.
+local M = {}
+
+---Names of the actions, in the order of the help.
+-- stylua: ignore
+M.actions = {
+  "send", "stop", "skip", "always_accept", "accept", "reject", "cancel",
+  "next_heading", "prev_heading", "clear", "close", "help",
+}
+
+---The modes and keys of an action.
+---@param spec table|false|nil
+---@return string[][] list of `{ mode, lhs }`
+local function keys_of(spec)
+  local list = {}
+  for mode, keys in pairs(spec and spec.modes or {}) do
+    for _, lhs in ipairs(type(keys) == "table" and keys or { keys }) do
+      list[#list + 1] = { mode, lhs }
+    end
+  end
+  return list
+end
+
+---The first normal-mode key of an action.
+---@param config lathe.ChatConfig
+---@param action string
+---@return string?
+function M.key(config, action)
+  local spec = config.keymaps[action]
+  local keys = spec and spec.modes and spec.modes.n
+  return type(keys) == "table" and keys[1] or keys or nil
+end
+
+---Sets the keys of a chat's buffer.
+---@param chat lathe.Chat
+function M.set(chat)
+  for _, action in ipairs(M.actions) do
+    local spec = chat.config.keymaps[action]
+    local function act()
+      require("lathe.command").act(action, chat)
+    end
+    for _, key in ipairs(keys_of(spec)) do
+      local mode, lhs = key[1], key[2]
+      local opts = { buffer = chat.bufnr, nowait = true, silent = true, desc = "lathe: " .. (spec.desc or action) }
+      local rhs = act
+      if action == "stop" then
+        -- While nothing runs it is Vim's own key: `q` records a macro.
+        opts.expr = true
+        rhs = function()
+          return chat.is_running and "<Cmd>lua require('lathe.command').act('stop')<CR>" or lhs
+        end
+      end
+      local ok, err = pcall(vim.keymap.set, mode, lhs, rhs, opts)
+      if not ok then
+        require("lathe.notify").error(("interactions.chat.keymaps.%s: %s"):format(action, tostring(err)))
+      end
+    end
+  end
+end
+
+---Shows the keys in a window that any key closes.
+---@param chat lathe.Chat
+function M.help(chat)
+  local lines = {}
+  for _, action in ipairs(M.actions) do
+    local spec = chat.config.keymaps[action]
+    local keys = {}
+    for _, key in ipairs(keys_of(spec)) do
+      keys[#keys + 1] = key[1] == "n" and key[2] or ("%s (%s)"):format(key[2], key[1] == "i" and "insert" or key[1])
+    end
+    if keys[1] then
+      table.sort(keys)
+      lines[#lines + 1] = (" %-24s %s "):format(table.concat(keys, "  "), spec.desc or action)
+    end
+  end
+  local width = 0
+  for _, line in ipairs(lines) do
+    width = math.max(width, vim.fn.strdisplaywidth(line))
+  end
+  local bufnr = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
+  vim.bo[bufnr].bufhidden = "wipe"
+  vim.bo[bufnr].modifiable = false
+  local win = vim.api.nvim_open_win(bufnr, true, {
+    relative = "editor",
+    row = math.max(math.floor((vim.o.lines - #lines) / 2) - 1, 0),
+    col = math.max(math.floor((vim.o.columns - width) / 2), 0),
+    width = math.max(math.min(width, vim.o.columns), 1),
+    height = math.max(math.min(#lines, vim.o.lines - 4), 1),
+    style = "minimal",
+    border = "rounded",
+    title = " lathe ",
+  })
+  local function close()
+    if vim.api.nvim_win_is_valid(win) then
+      vim.api.nvim_win_close(win, true)
+    end
+  end
+  for _, lhs in ipairs({ "q", "<Esc>", "<CR>", "g?" }) do
+    vim.keymap.set("n", lhs, close, { buffer = bufnr, nowait = true })
+  end
+  vim.api.nvim_create_autocmd("WinLeave", { buffer = bufnr, once = true, callback = vim.schedule_wrap(close) })
+end
+
+return M

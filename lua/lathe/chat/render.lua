@@ -1,0 +1,588 @@
+-- The chat buffer's text: the only file that writes it. It is a history with an input under its last heading; the
+-- history is never read back. What is written is joined: at most one write per chat per 33 ms.
+local M = {}
+
+local block = require("lathe.chat.block")
+
+local api = vim.api
+local now = vim.uv.now
+
+local WRITE_EVERY_MS = 33
+local SPIN_EVERY_MS = 100
+
+local ns_input = api.nvim_create_namespace("lathe.input")
+local ns_heading = api.nvim_create_namespace("lathe.heading")
+local ns_range = api.nvim_create_namespace("lathe.range") -- where blocks are that can still change
+local ns_look = api.nvim_create_namespace("lathe.look") -- icons' colours and facts at the right
+local ns_spin = api.nvim_create_namespace("lathe.spin")
+
+local INPUT_MARK = 1
+
+---@class lathe.Render
+---@field bufnr integer
+---@field heading string the input's heading line
+---@field queue table[] what is not yet in the buffer
+---@field dirty lathe.Block[] blocks in the buffer whose text changed
+---@field live table<lathe.Block, true> blocks in the buffer that can still change
+---@field tail string? kind of what the history ends with
+---@field role string? role of the last heading
+---@field carry string line ends at the end of streamed text, written only when more follows
+local Render = {}
+Render.__index = Render
+
+---@param bufnr integer empty
+---@param opts { user: string, limits: { max_lines: integer, max_bytes: integer }, icons: table<string, string> }
+---@return lathe.Render
+function M.new(bufnr, opts)
+  local self = setmetatable({
+    bufnr = bufnr,
+    heading = "## " .. opts.user,
+    limits = opts.limits,
+    icons = opts.icons,
+    queue = {},
+    dirty = {},
+    live = {},
+    carry = "",
+    written_ms = 0,
+    due = false,
+  }, Render)
+  self.write_timer = assert(vim.uv.new_timer())
+  self.write = vim.schedule_wrap(function()
+    if self.due then
+      self:flush()
+    end
+  end)
+  api.nvim_buf_set_lines(bufnr, 0, -1, false, { self.heading, "", "" })
+  self:place_input(0)
+  return self
+end
+
+---@return boolean
+function Render:is_alive()
+  return not self.closed and api.nvim_buf_is_loaded(self.bufnr)
+end
+
+---Ends the timers; nothing is written any more.
+function Render:close()
+  if self.closed then
+    return
+  end
+  self.closed = true
+  self.write_timer:close()
+  if self.spin_timer then
+    self.spin_timer:close()
+    self.spin_timer = nil
+  end
+end
+
+---Has the buffer written soon.
+local function touch(self)
+  if self.due or self.closed then
+    return
+  end
+  self.due = true
+  local wait_ms = self.written_ms + WRITE_EVERY_MS - now()
+  if wait_ms <= 0 then
+    self.write()
+  else
+    self.write_timer:start(wait_ms, 0, self.write)
+  end
+end
+
+-- What the history is made of ------------------------------------------------------------------------------------------
+
+---@param self lathe.Render
+---@param item table
+local function add(self, item)
+  local queue = self.queue
+  queue[#queue + 1] = item
+  if not self.due then
+    touch(self)
+  end
+end
+
+---The following belongs to `role`; a heading is written when that changes.
+---@param role "user"|"llm"
+---@param title string
+function Render:open_role(role, title)
+  if self.role ~= role then
+    self.role = role
+    add(self, { kind = "heading", lines = { "## " .. title } })
+  end
+end
+
+---A message of the user that did not come from the input.
+---@param title string
+---@param text string
+function Render:add_user(title, text)
+  self.role = nil
+  self:open_role("user", title)
+  add(self, { kind = "lines", lines = block.split(text) })
+end
+
+---A paragraph, such as a notice.
+---@param text string
+function Render:add_lines(text)
+  add(self, { kind = "lines", lines = block.split(text) })
+end
+
+---More of the model's text.
+---@param text string
+---@param kind "text"|"reasoning"
+function Render:add_text(text, kind)
+  local last = self.queue[#self.queue]
+  if last and last.kind == kind then
+    local pieces = last.pieces
+    pieces[#pieces + 1] = text
+    return
+  end
+  add(self, { kind = kind, pieces = { text } })
+end
+
+---A call; changes of it are told by `change_call`.
+---@param call_block lathe.Block
+function Render:add_call(call_block)
+  add(self, { kind = "call", block = call_block })
+end
+
+---@param call_block lathe.Block
+function Render:change_call(call_block)
+  if call_block.range and not call_block.dirty then
+    call_block.dirty = true
+    self.dirty[#self.dirty + 1] = call_block
+    touch(self)
+  end
+end
+
+---Rows of the headings, the input's included, in order.
+---@return integer[]
+function Render:heading_rows()
+  local rows = {}
+  for _, ns in ipairs({ ns_heading, ns_input }) do
+    for _, mark in ipairs(api.nvim_buf_get_extmarks(self.bufnr, ns, 0, -1, {})) do
+      rows[#rows + 1] = mark[2]
+    end
+  end
+  return rows
+end
+
+---The block under the cursor of the current window.
+---@return lathe.Block?
+function Render:block_at_cursor()
+  if not self:is_alive() or api.nvim_get_current_buf() ~= self.bufnr then
+    return nil
+  end
+  local cursor_row = api.nvim_win_get_cursor(0)[1] - 1
+  for call_block in pairs(self.live) do
+    local mark = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_range, call_block.range, { details = true })
+    if mark[1] and mark[1] <= cursor_row and cursor_row <= mark[3].end_row then
+      return call_block
+    end
+  end
+end
+
+-- Writing --------------------------------------------------------------------------------------------------------------
+
+---Runs `fn` outside the user's undo: setting the level closes their open undo step, and what is written then is none.
+---@param bufnr integer
+---@param fn fun()
+local function outside_undo(bufnr, fn)
+  local level = vim.bo[bufnr].undolevels
+  vim.bo[bufnr].undolevels = -1
+  local ok, err = pcall(fn)
+  vim.bo[bufnr].undolevels = level
+  if not ok then
+    error(err, 0)
+  end
+end
+
+---Row of the input's heading.
+---@return integer
+function Render:input_row()
+  local mark = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_input, INPUT_MARK, {})
+  return mark[1] or math.max(api.nvim_buf_line_count(self.bufnr) - 1, 0)
+end
+
+---@param row integer
+function Render:place_input(row)
+  local held = self.held and { { "  (waits for the tools)", "LatheFact" } } or nil
+  api.nvim_buf_set_extmark(self.bufnr, ns_input, INPUT_MARK, row, 0, { virt_text = held })
+end
+
+---How a block looks besides its text.
+---@param self lathe.Render
+---@param call_block lathe.Block
+---@param row integer
+local function look(self, call_block, row)
+  local opts = block.look(call_block, self.icons)
+  if opts then
+    opts.id = call_block.look
+    call_block.look = api.nvim_buf_set_extmark(self.bufnr, ns_look, row, 0, opts)
+  end
+end
+
+---@param self lathe.Render
+---@param call_block lathe.Block
+---@param row integer
+---@param n_lines integer
+---@param first string its first line
+local function place(self, call_block, row, n_lines, first)
+  if call_block.is_live then
+    call_block.first = first
+    local opts = { id = call_block.range, end_row = row + n_lines - 1, end_col = 0 }
+    call_block.range = api.nvim_buf_set_extmark(self.bufnr, ns_range, row, 0, opts)
+    self.live[call_block] = true
+  elseif call_block.range then
+    api.nvim_buf_del_extmark(self.bufnr, ns_range, call_block.range)
+    call_block.range = nil
+    self.live[call_block] = nil
+  end
+  look(self, call_block, row)
+end
+
+---Writes a block again that is in the buffer already.
+---@param self lathe.Render
+---@param call_block lathe.Block
+local function rewrite(self, call_block)
+  call_block.dirty = false
+  local mark = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_range, call_block.range, { details = true })
+  local row = mark[1]
+  if not row or api.nvim_buf_get_lines(self.bufnr, row, row + 1, false)[1] ~= call_block.first then
+    -- The user has removed it: show it as a new one, its outcome must not be lost.
+    call_block.range, call_block.look = nil, nil
+    self.live[call_block] = nil
+    self.queue[#self.queue + 1] = { kind = "call", block = call_block }
+    return
+  end
+  local lines = {}
+  local n_lines = block.append(lines, 0, call_block, self.icons, self.limits)
+  api.nvim_buf_set_lines(self.bufnr, row, mark[3].end_row + 1, false, lines)
+  place(self, call_block, row, n_lines, lines[1])
+end
+
+---The text of a piece of the model's answer, without line ends at its borders.
+---@param self lathe.Render
+---@param item table
+---@param goes_on boolean it continues what is there
+---@return string[]? lines
+local function streamed(self, item, goes_on)
+  local text = table.concat(item.pieces)
+  text = goes_on and self.carry .. text or text:gsub("^[\r\n]+", "")
+  local last = #text
+  while last > 0 and (text:byte(last) == 10 or text:byte(last) == 13) do
+    last = last - 1
+  end
+  if last == 0 then
+    self.carry = goes_on and text or ""
+    return nil
+  end
+  self.carry = text:sub(last + 1)
+  local lines = block.split(text:sub(1, last))
+  if item.kind == "reasoning" then
+    for i = goes_on and 2 or 1, #lines do
+      lines[i] = "> " .. lines[i]
+    end
+  end
+  return lines
+end
+
+---Turns the queue into lines.
+---@param self lathe.Render
+---@return string[] lines
+---@return boolean joined whether the first line continues the history's last
+---@return table[] marks `{ index, item, count }`
+---@return string? tail
+local function build(self)
+  local lines, n = {}, 0
+  local marks = {}
+  local joined = false
+  local tail = self.tail
+  for _, item in ipairs(self.queue) do
+    local kind = item.kind
+    if kind == "call" then
+      if tail and tail ~= "call" then
+        n = n + 1
+        lines[n] = ""
+      end
+      local count = block.append(lines, n, item.block, self.icons, self.limits)
+      marks[#marks + 1] = { n, item, count }
+      n = n + count
+      tail = kind
+    else
+      local goes_on = kind == tail and item.pieces ~= nil
+      local new = item.lines or streamed(self, item, goes_on)
+      if new then
+        local from = 1
+        if goes_on and n == 0 then
+          joined = true
+        elseif goes_on then
+          lines[n] = lines[n] .. new[1]
+          from = 2
+        elseif tail then
+          n = n + 1
+          lines[n] = ""
+        end
+        if kind == "heading" then
+          marks[#marks + 1] = { n, item, 1 }
+        end
+        for i = from, #new do
+          n = n + 1
+          lines[n] = new[i]
+        end
+        tail = kind
+      end
+    end
+  end
+  return lines, joined, marks, tail
+end
+
+---@param self lathe.Render
+local function write_queue(self)
+  local bufnr = self.bufnr
+  local was_empty = self.tail == nil
+  local lines, joined, marks, tail = build(self)
+  self.queue = {}
+  if #lines == 0 then
+    return
+  end
+  local input_row = self:input_row()
+  local row
+  if joined and input_row >= 2 then
+    row = input_row - 2
+    local col = #(api.nvim_buf_get_lines(bufnr, row, row + 1, false)[1] or "")
+    api.nvim_buf_set_text(bufnr, row, col, row, col, lines)
+  else
+    -- The history ends with an empty line: new text goes before it.
+    row = math.max(input_row - 1, 0)
+    if was_empty or input_row == 0 then
+      row = input_row
+      lines[#lines + 1] = ""
+    end
+    api.nvim_buf_set_lines(bufnr, row, row, false, lines)
+  end
+  self.tail = tail
+  for _, mark in ipairs(marks) do
+    local item = mark[2]
+    if item.block then
+      place(self, item.block, row + mark[1], mark[3], lines[mark[1] + 1])
+    else
+      item.mark = api.nvim_buf_set_extmark(bufnr, ns_heading, row + mark[1], 0, {})
+      self.last_heading = item.mark
+    end
+  end
+end
+
+---Writes what is due, now.
+function Render:flush()
+  self.due = false
+  self.write_timer:stop()
+  if not self:is_alive() then
+    self.queue, self.dirty = {}, {}
+    return
+  end
+  self.written_ms = now()
+  if #self.queue == 0 and #self.dirty == 0 then
+    return
+  end
+  outside_undo(self.bufnr, function()
+    local dirty = self.dirty
+    self.dirty = {}
+    for _, call_block in ipairs(dirty) do
+      if call_block.range then
+        rewrite(self, call_block)
+      end
+    end
+    if #self.queue > 0 then
+      write_queue(self)
+    end
+  end)
+  self:spin()
+end
+
+-- Spinner --------------------------------------------------------------------------------------------------------------
+
+---@param self lathe.Render
+local function draw_spinner(self)
+  local bufnr = self.bufnr
+  api.nvim_buf_clear_namespace(bufnr, ns_spin, 0, -1)
+  local frame = block.frame(now())
+  for call_block in pairs(self.live) do
+    local fact = block.running_fact(call_block, now())
+    local row = api.nvim_buf_get_extmark_by_id(bufnr, ns_range, call_block.range, {})[1]
+    if row and fact then
+      api.nvim_buf_set_extmark(bufnr, ns_spin, row, 0, {
+        virt_text = { { frame, "LatheRunning" } },
+        virt_text_pos = "overlay",
+      })
+      local virt_text = { { fact, "LatheFact" } }
+      api.nvim_buf_set_extmark(bufnr, ns_spin, row, 0, { virt_text = virt_text, virt_text_pos = "eol_right_align" })
+    end
+  end
+  if self.waiting_since and self.last_heading then
+    local row = api.nvim_buf_get_extmark_by_id(bufnr, ns_heading, self.last_heading, {})[1]
+    if row then
+      local text = frame .. " " .. block.clock(now() - self.waiting_since)
+      api.nvim_buf_set_extmark(bufnr, ns_spin, row, 0, { virt_text = { { text, "LatheFact" } } })
+    end
+  end
+end
+
+---Starts or ends the spinner as needed.
+function Render:spin()
+  local wanted = self:is_alive() and (self.waiting_since or next(self.live)) ~= nil
+  if wanted and not self.spin_timer then
+    self.spin_timer = assert(vim.uv.new_timer())
+    self.spin_timer:start(
+      SPIN_EVERY_MS,
+      SPIN_EVERY_MS,
+      vim.schedule_wrap(function()
+        if self.spin_timer and self:is_alive() then
+          draw_spinner(self)
+        end
+      end)
+    )
+  elseif not wanted and self.spin_timer then
+    self.spin_timer:close()
+    self.spin_timer = nil
+    if self:is_alive() then
+      api.nvim_buf_clear_namespace(self.bufnr, ns_spin, 0, -1)
+    end
+  end
+end
+
+---The model is being waited for, or no longer.
+---@param waiting boolean
+function Render:wait(waiting)
+  self.waiting_since = waiting and now() or nil
+  if not waiting then
+    touch(self) -- the spinner ends with the next write
+  end
+  if waiting or #self.queue == 0 then
+    self:spin()
+  end
+end
+
+-- Input ----------------------------------------------------------------------------------------------------------------
+
+---The lines under the input's heading, without empty ones around them, and where they are.
+---@param self lathe.Render
+---@return string[] lines
+---@return integer heading_row
+---@return boolean has_heading
+---@return integer end_row row after the last of them
+local function input_lines(self)
+  local row = self:input_row()
+  local lines = api.nvim_buf_get_lines(self.bufnr, row, -1, false)
+  -- The user may have removed the heading; then what stands in its place is text.
+  local has_heading = lines[1] == self.heading
+  local first, last = has_heading and 2 or 1, #lines
+  while first <= last and not lines[first]:find("%S") do
+    first = first + 1
+  end
+  while last >= first and not lines[last]:find("%S") do
+    last = last - 1
+  end
+  return vim.list_slice(lines, first, last), row, has_heading, row + last
+end
+
+---What the user has typed under the last heading.
+---@return string? text nil when there is none
+function Render:input()
+  if not self:is_alive() then
+    return nil
+  end
+  local lines = input_lines(self)
+  return lines[1] and table.concat(lines, "\n") or nil
+end
+
+---Puts text into the input, after what is there.
+---@param text string
+function Render:add_input(text)
+  if not self:is_alive() then
+    return
+  end
+  local lines, row, has_heading, end_row = input_lines(self)
+  local new = block.split(text)
+  if not lines[1] then
+    end_row = row
+    new = { self.heading, "", unpack(new) }
+  else
+    table.insert(new, 1, "")
+    if not has_heading then
+      api.nvim_buf_set_lines(self.bufnr, row, row, false, { self.heading, "" })
+      self:place_input(row)
+      end_row = end_row + 2
+    end
+  end
+  api.nvim_buf_set_lines(self.bufnr, end_row, -1, false, new)
+  self:place_input(row)
+  self:show_end(row)
+end
+
+---Windows whose cursor was in the input show its end.
+---@param row integer where the input began
+function Render:show_end(row)
+  local last = api.nvim_buf_line_count(self.bufnr)
+  for _, win in ipairs(vim.fn.win_findbuf(self.bufnr)) do
+    if api.nvim_win_get_cursor(win)[1] > row then
+      local line = api.nvim_buf_get_lines(self.bufnr, last - 1, last, false)[1]
+      api.nvim_win_set_cursor(win, { last, #line })
+    end
+  end
+end
+
+---Makes what the user has typed part of the history; an empty input follows.
+---@return string? text nil when there was none
+function Render:take_input()
+  if not self:is_alive() then
+    return nil
+  end
+  self:flush()
+  local lines, row, has_heading, end_row = input_lines(self)
+  if not lines[1] then
+    return nil
+  end
+  local bufnr = self.bufnr
+  outside_undo(bufnr, function()
+    api.nvim_buf_set_lines(bufnr, end_row, -1, false, { "", self.heading, "", "" })
+    if not has_heading then
+      api.nvim_buf_set_lines(bufnr, row, row, false, { self.heading, "" })
+      end_row = end_row + 2
+    end
+    api.nvim_buf_set_extmark(bufnr, ns_heading, row, 0, {})
+    self.held = false
+    self:place_input(end_row + 1)
+  end)
+  self.role, self.tail = "user", "lines"
+  self.written_ms = now()
+  self:show_end(row)
+  return table.concat(lines, "\n")
+end
+
+---Shows that the input waits for the running turn, or no longer does.
+---@param held boolean
+function Render:hold(held)
+  if self:is_alive() and (self.held or false) ~= held then
+    self.held = held
+    self:place_input(self:input_row())
+  end
+end
+
+---Removes the history; what the user is typing stays.
+function Render:clear()
+  self.queue, self.dirty, self.live = {}, {}, {}
+  self.tail, self.role, self.last_heading, self.carry = nil, nil, nil, ""
+  if not self:is_alive() then
+    return
+  end
+  local row = self:input_row()
+  for _, ns in ipairs({ ns_heading, ns_range, ns_look, ns_spin }) do
+    api.nvim_buf_clear_namespace(self.bufnr, ns, 0, -1)
+  end
+  outside_undo(self.bufnr, function()
+    api.nvim_buf_set_lines(self.bufnr, 0, row, false, {})
+  end)
+  self:spin()
+end
+
+return M

@@ -1,0 +1,71 @@
+-- A tool run without a model: a hidden chat of one call.
+local M = {}
+
+local calls = require("lathe.tools.call")
+local chats = require("lathe.chat")
+
+---@param chat lathe.Chat
+---@return string? content what a model would have read
+local function content_of(chat)
+  for i = #chat.messages, 1, -1 do
+    if chat.messages[i].role == "tool" then
+      return chat.messages[i].content
+    end
+  end
+end
+
+---@param callback fun(result: lathe.RunResult)
+---@param result lathe.RunResult
+local function deliver(callback, result)
+  local ok, err = pcall(callback, result)
+  if not ok then
+    require("lathe.log").error("run_tool: the callback failed: " .. calls.readable(err))
+    require("lathe.notify").error("run_tool: the callback failed: " .. calls.readable(err))
+  end
+end
+
+---Runs a tool; see `require("lathe").run_tool`.
+---@param name string
+---@param args table?
+---@param opts table?
+---@param callback fun(result: lathe.RunResult)?
+function M.start(name, args, opts, callback) -- luacheck: no unused args
+  local done = false
+  local function finish(result)
+    if not done then
+      done = true
+      -- Scheduled: the callback always comes after `run_tool` has returned, and never inside the engine's work.
+      vim.schedule(function()
+        if callback then
+          deliver(callback, result)
+        end
+      end)
+    end
+  end
+  local chat, message = chats.new({ hidden = true, _unlisted = true, _opens_for_questions = true })
+  if not chat then
+    return finish({ status = "error", content = message })
+  end
+  local added, fault = chat.tool_registry:add(name)
+  if not added then
+    chat:close()
+    return finish({ status = "error", content = fault or ('There is no tool "%s".'):format(name) })
+  end
+  local status, display
+  chat.on_call_finished = function(call, call_status)
+    status = call_status
+    display = call.block and call.block.body and table.concat(call.block.body, "\n") or nil
+  end
+  chat.on_turn_finished = function()
+    local content = content_of(chat)
+    finish({ status = status or "stopped", content = content or "", display = display })
+    chat:close()
+  end
+  local ok, err = pcall(calls.request, chat, { { name = name, arguments = args or {} } }, false)
+  if not ok then
+    finish({ status = "error", content = "the arguments are not JSON: " .. calls.readable(err) })
+    chat:close()
+  end
+end
+
+return M

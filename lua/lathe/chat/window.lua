@@ -1,0 +1,66 @@
+-- Windows that show a chat. A chat lives without one as well.
+local M = {}
+
+local api = vim.api
+
+---@param part number a share of the whole, or a number of cells
+---@param whole integer
+---@return integer
+local function cells(part, whole)
+  return math.max(math.floor(part <= 1 and part * whole or part), 1)
+end
+
+---@param settings table `display.chat.window`
+---@return vim.api.keyset.win_config
+local function layout(settings)
+  local width = cells(settings.width, vim.o.columns)
+  if settings.layout == "horizontal" then
+    return { split = "below", win = -1, height = cells(settings.height or 0.4, vim.o.lines) }
+  elseif settings.layout == "float" then
+    local height = cells(settings.height or 0.8, vim.o.lines)
+    local row, col = math.floor((vim.o.lines - height) / 2) - 1, math.floor((vim.o.columns - width) / 2)
+    return { relative = "editor", border = "rounded", width = width, height = height, row = math.max(row, 0), col = col }
+  end
+  return { split = "right", win = -1, width = width }
+end
+
+---Shows a buffer in a window of its own.
+---@param bufnr integer
+---@param settings table `display.chat.window`
+---@param enter boolean
+---@return integer win
+function M.open(bufnr, settings, enter)
+  local win
+  if settings.layout == "current" then
+    win = api.nvim_get_current_win()
+    api.nvim_win_set_buf(win, bufnr)
+  else
+    win = api.nvim_open_win(bufnr, enter, layout(settings))
+  end
+  local options = { wrap = true, linebreak = true, breakindent = true, number = false, relativenumber = false }
+  for name, value in pairs(options) do
+    api.nvim_set_option_value(name, value, { win = win, scope = "local" })
+  end
+  api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(bufnr), 0 })
+  return win
+end
+
+---Closes the windows of the current tab page that show a buffer.
+---@param bufnr integer
+function M.hide(bufnr)
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    if api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == bufnr then
+      if not pcall(api.nvim_win_close, win, true) then
+        -- The last window cannot be closed: it shows another buffer instead.
+        api.nvim_win_call(win, function()
+          vim.cmd("silent! buffer #")
+          if api.nvim_get_current_buf() == bufnr then
+            vim.cmd.enew()
+          end
+        end)
+      end
+    end
+  end
+end
+
+return M

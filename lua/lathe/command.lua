@@ -1,0 +1,198 @@
+-- `:Lathe <subcommand>` and what the keys do.
+local M = {}
+
+local lathe = require("lathe")
+local notify = require("lathe.notify")
+
+---@return lathe.Chat?
+local function current()
+  return lathe.get_chat(0) or lathe.last_chat()
+end
+
+---@param how "always"|"accept"|"reject"|"cancel"
+---@return fun(chat: lathe.Chat)
+local function answer(how)
+  return function(chat)
+    require("lathe.chat.approval").answer(chat, how)
+  end
+end
+
+---@param direction 1|-1
+---@return fun(chat: lathe.Chat)
+local function jump(direction)
+  return function(chat)
+    local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+    local target
+    for _, heading in ipairs(chat.render:heading_rows()) do
+      if direction == 1 and heading > row then
+        target = heading
+        break
+      elseif direction == -1 and heading < row then
+        target = heading
+      end
+    end
+    if target then
+      vim.cmd("normal! m'")
+      vim.api.nvim_win_set_cursor(0, { target + 1, 0 })
+    end
+  end
+end
+
+---What is done with a chat.
+---@type table<string, fun(chat: lathe.Chat)>
+local actions = {
+  send = function(chat)
+    vim.cmd.stopinsert()
+    chat:submit()
+  end,
+  stop = function(chat)
+    chat:stop()
+  end,
+  skip = function(chat)
+    chat:skip()
+  end,
+  clear = function(chat)
+    chat:clear()
+  end,
+  close = function(chat)
+    chat:close()
+  end,
+  next_heading = jump(1),
+  prev_heading = jump(-1),
+  always_accept = answer("always"),
+  accept = answer("accept"),
+  reject = answer("reject"),
+  cancel = answer("cancel"),
+  help = function(chat)
+    require("lathe.chat.keymaps").help(chat)
+  end,
+}
+
+---Does what a key stands for.
+---@param action string
+---@param chat lathe.Chat? default: the current buffer's, else the last
+function M.act(action, chat)
+  if action == "chat" then
+    lathe.chat()
+  elseif action == "toggle" then
+    lathe.toggle()
+  else
+    chat = chat or current()
+    if not chat then
+      return notify.info("there is no chat; `:Lathe chat` opens one")
+    end
+    actions[action](chat)
+  end
+end
+
+---@param words string[]
+local function open_chat(words)
+  local opts, text = {}, {}
+  for _, word in ipairs(words) do
+    local key, value = word:match("^(%l+)=(.+)$")
+    if #text == 0 and (key == "adapter" or key == "model") then
+      opts[key] = value
+    else
+      text[#text + 1] = word
+    end
+  end
+  opts.prompt = text[1] and table.concat(text, " ") or nil
+  lathe.chat(opts)
+end
+
+---@param words string[]
+local function manage_tools(words)
+  local tools = require("lathe.tools")
+  local chat = current()
+  if #words == 0 then
+    local lines = {}
+    for _, name in ipairs(tools.names()) do
+      lines[#lines + 1] = (chat and chat.tool_registry.in_use[name] and "* " or "  ") .. name
+    end
+    return notify.info(lines[1] and "tools (* in use):\n" .. table.concat(lines, "\n") or "no tools are configured")
+  end
+  if not chat then
+    return notify.info("there is no chat; `:Lathe chat` opens one")
+  end
+  for _, name in ipairs(words) do
+    local ok, message = chat.tool_registry:add(name)
+    if not ok then
+      notify.warn(message or ('there is no tool "%s"'):format(name))
+    end
+  end
+end
+
+---@param words string[]
+---@param text string what follows the subcommand
+local function call_tool(words, text)
+  local name = words[1]
+  if not name then
+    return notify.info("usage: :Lathe call <tool> [arguments as JSON]")
+  end
+  local json = vim.trim(text:sub(#name + 1))
+  local ok, args = pcall(vim.json.decode, json == "" and "{}" or json)
+  if not ok or type(args) ~= "table" then
+    return notify.error("the arguments are not a JSON object: " .. json)
+  end
+  lathe.run_tool(name, args, {}, function(result)
+    local tell = result.status == "success" and notify.info or notify.error
+    tell(("%s: %s\n%s"):format(name, result.status, result.content))
+  end)
+end
+
+---@type table<string, fun(words: string[], text: string)>
+local subcommands = {
+  chat = open_chat,
+  toggle = lathe.toggle,
+  tools = manage_tools,
+  call = call_tool,
+  log = function()
+    vim.cmd.tabedit(vim.fn.fnameescape(require("lathe.log").path))
+  end,
+}
+for name in pairs(actions) do
+  subcommands[name] = function()
+    M.act(name)
+  end
+end
+
+---Runs `:Lathe`.
+---@param args vim.api.keyset.create_user_command.command_args
+function M.run(args)
+  local name = args.fargs[1] or "toggle"
+  local subcommand = subcommands[name]
+  if not subcommand then
+    return notify.error(("there is no subcommand %s; try one of: %s"):format(name, table.concat(M.names(), " ")))
+  end
+  subcommand(vim.list_slice(args.fargs, 2), vim.trim(args.args:sub(#name + 1)))
+end
+
+---@return string[] names of the subcommands, sorted
+function M.names()
+  local names = vim.tbl_keys(subcommands)
+  table.sort(names)
+  return names
+end
+
+---Completes `:Lathe`.
+---@param lead string the word before the cursor
+---@param line string
+---@return string[]
+function M.complete(lead, line)
+  local words = vim.split(line:gsub("^%s*%S+%s*", ""), "%s+")
+  local candidates = {}
+  if #words <= 1 then
+    candidates = M.names()
+  elseif words[1] == "tools" or (words[1] == "call" and #words == 2) then
+    candidates = require("lathe.tools").names(true)
+  elseif words[1] == "chat" then
+    for _, name in ipairs(require("lathe.adapters").names()) do
+      candidates[#candidates + 1] = "adapter=" .. name
+    end
+  end
+  return vim.tbl_filter(function(candidate)
+    return vim.startswith(candidate, lead)
+  end, candidates)
+end
+
+return M

@@ -1,0 +1,114 @@
+-- The only loader of the library `lathe_core`: on first use, with one message when it cannot be had.
+local M = {}
+
+---The loaded library; nil before `load` has succeeded.
+---@type lathe.Core
+M.lib = nil
+
+local failure ---@type string?
+
+---@return string folder the plugin's root
+function M.root()
+  local source = debug.getinfo(1, "S").source:sub(2)
+  return vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fs.abspath(source))))
+end
+
+---Where the library may be, the plugin's own folder first. Only absolute paths: `package.cpath` names the working
+---directory, and nothing of a repository may run.
+---@return string[]
+local function candidates()
+  local own = M.root() .. "/lua/lathe_core.so"
+  local found = { own }
+  for _, path in ipairs(vim.api.nvim_get_runtime_file("lua/lathe_core.so", true)) do
+    if path:sub(1, 1) == "/" and path ~= own then
+      found[#found + 1] = path
+    end
+  end
+  return found
+end
+
+---@return lathe.Core? lib
+---@return string[] tried one line per place, with the reason
+local function find()
+  local tried = {}
+  local preset = package.loaded.lathe_core or package.preload.lathe_core
+  if preset then
+    local ok, lib = pcall(require, "lathe_core")
+    if ok then
+      return lib, tried
+    end
+    tried[1] = "package.preload: " .. tostring(lib)
+  end
+  for _, path in ipairs(candidates()) do
+    if not vim.uv.fs_stat(path) then
+      tried[#tried + 1] = path .. ": not there"
+    else
+      local open, reason = package.loadlib(path, "luaopen_lathe_core")
+      local ok, lib = pcall(open or error, open and "lathe_core" or reason)
+      if ok and type(lib) == "table" then
+        package.loaded.lathe_core = lib
+        return lib, tried
+      end
+      tried[#tried + 1] = ("%s: %s"):format(path, tostring(lib):gsub("^" .. vim.pesc(path) .. ":%s*", ""))
+    end
+  end
+  return nil, tried
+end
+
+---@param what string
+---@param lines string[]
+---@return string
+local function explain(what, lines)
+  local text = { what }
+  for _, line in ipairs(lines) do
+    text[#text + 1] = "  " .. line
+  end
+  text[#text + 1] = ("Run `make build` in %s, then restart Neovim (more: `:checkhealth lathe`)."):format(M.root())
+  return table.concat(text, "\n")
+end
+
+---Loads the library once. A failure is kept: every later use gets the same message.
+---@return lathe.Core? lib
+---@return string? message why there is none, and what to run
+function M.load()
+  if M.lib or failure then
+    return M.lib, failure
+  end
+  local lib, tried = find()
+  if not lib then
+    failure = explain("the library could not be loaded. Tried:", tried)
+    return nil, failure
+  end
+  local version = require("lathe.version")
+  if lib.version ~= version then
+    local fact = ("the library has version %s, the plugin has %s."):format(tostring(lib.version), version)
+    failure = explain("the library is from another version of the plugin:", { fact })
+    return nil, failure
+  end
+  M.lib = lib
+  vim.api.nvim_create_autocmd("VimLeavePre", {
+    group = vim.api.nvim_create_augroup("lathe.core", {}),
+    desc = "lathe: end what runs",
+    callback = function()
+      lib.shutdown()
+    end,
+  })
+  return lib
+end
+
+local told = false
+
+---Like `load`, for what the user asked for: tells the whole failure once, later only that it is still so.
+---@return lathe.Core? lib
+---@return string? message
+function M.need()
+  local lib, message = M.load()
+  if not lib then
+    local short = "the library is not loaded, see `:checkhealth lathe`"
+    require("lathe.notify").error(told and short or message --[[@as string]])
+    told = true
+  end
+  return lib, message
+end
+
+return M

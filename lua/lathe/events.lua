@@ -1,0 +1,69 @@
+-- `User` autocommands that tell other plugins what happened. Nothing of ours depends on them.
+local M = {}
+
+local api = vim.api
+local now = vim.uv.now
+
+local checked_ms = -1
+local heard = false
+
+---Whether anybody listens to `User` events that may be ours. Looked up once per pass of the event loop: two of these
+---events come with every call, and most users listen to none.
+---@return boolean
+local function is_heard()
+  local time_ms = now()
+  if time_ms ~= checked_ms then
+    checked_ms = time_ms
+    heard = false
+    for _, autocmd in ipairs(api.nvim_get_autocmds({ event = "User" })) do
+      if autocmd.pattern:find("Lathe", 1, true) or autocmd.pattern:find("[*?%[{]") then
+        heard = true
+        break
+      end
+    end
+  end
+  return heard
+end
+
+---@param name string
+---@param data table
+local function exec(name, data)
+  local ok, err = pcall(api.nvim_exec_autocmds, "User", { pattern = name, data = data, modeline = false })
+  if not ok then
+    require("lathe.log").warn(("an autocommand for %s failed: %s"):format(name, tostring(err)))
+  end
+end
+
+---Tells about a chat.
+---@param name string without the prefix, such as "ChatCreated"
+---@param chat lathe.Chat
+---@param more table? further fields of `data`
+function M.emit(name, chat, more)
+  local data = more or {}
+  data.bufnr, data.chat_id = chat.bufnr, chat.id
+  exec("Lathe" .. name, data)
+end
+
+---Tells about a call. Cheap when nobody listens.
+---@param name "ToolStarted"|"ToolFinished"|"ToolApprovalRequested"|"ToolApprovalFinished"
+---@param chat lathe.Chat
+---@param call lathe.Call
+---@param status string?
+---@param duration_ms integer?
+function M.emit_call(name, chat, call, status, duration_ms)
+  if not is_heard() then
+    return
+  end
+  exec("Lathe" .. name, {
+    bufnr = chat.bufnr,
+    chat_id = chat.id,
+    id = call.id,
+    tool = call.name,
+    source = call.source,
+    args = call.args,
+    status = status,
+    duration_ms = duration_ms,
+  })
+end
+
+return M

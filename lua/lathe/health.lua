@@ -1,0 +1,69 @@
+-- `:checkhealth lathe`: whether what the plugin needs is there.
+local M = {}
+
+local health = vim.health
+
+local function check_neovim()
+  if vim.fn.has("nvim-0.11") == 1 then
+    health.ok("Neovim " .. tostring(vim.version()))
+  else
+    health.error("Neovim 0.11 or newer is needed, this is " .. tostring(vim.version()))
+  end
+  if pcall(vim.treesitter.language.add, "markdown") and vim.treesitter.language.add("markdown") then
+    health.ok("the markdown parser is there")
+  else
+    health.warn("no markdown parser: chats are not highlighted")
+  end
+end
+
+local function check_library()
+  local core = require("lathe.core")
+  local lib, message = core.load()
+  if lib then
+    health.ok(("library and plugin have version %s"):format(lib.version))
+  else
+    health.error(message --[[@as string]])
+  end
+end
+
+local function check_options()
+  local problems = require("lathe.config").problems()
+  if #problems == 0 then
+    health.ok("the options given to setup() are valid")
+  end
+  for _, problem in ipairs(problems) do
+    health.warn(problem)
+  end
+  local adapter, message = require("lathe.adapters").resolve(require("lathe.config").get().interactions.chat.adapter)
+  if adapter then
+    health.ok("adapter: " .. adapter.name)
+  else
+    health.warn(message --[[@as string]])
+  end
+end
+
+local function check_tools()
+  local tools = require("lathe.tools")
+  local good = {}
+  for _, name in ipairs(tools.names()) do
+    local tool, message = tools.resolve(name)
+    if tool or tools.group(name) then
+      good[#good + 1] = name
+    elseif message then
+      health.error(message)
+    end
+  end
+  health.ok("tools: " .. (good[1] and table.concat(good, ", ") or "none"))
+end
+
+---Runs the checks.
+function M.check()
+  health.start("lathe")
+  check_neovim()
+  check_library()
+  check_options()
+  check_tools()
+  health.info("log: " .. require("lathe.log").path)
+end
+
+return M

@@ -1,0 +1,521 @@
+-- One tool call on the Lua side: its copy of the tool, its data, and the performers that run the author's functions.
+-- When each of them runs is the engine's decision; how a call looks is not known here.
+local M = {}
+
+local core = require("lathe.core")
+local log = require("lathe.log")
+local tools = require("lathe.tools")
+
+local hrtime = vim.uv.hrtime
+
+-- Flags of `prepare_call`'s answer.
+local SUCCESS, ERROR, REJECTED, CANCELLED, ON_EXIT = 1, 2, 4, 8, 16
+-- How long a registered job may take to end by itself after SIGTERM.
+local KILL_AFTER_MS = 1000
+
+-- Errors of the author's functions -----------------------------------------------------------------------------------
+
+local readable = tools.readable
+M.readable = readable
+
+local trace ---@type string?
+
+---@param err any
+---@return any
+local function keep_trace(err)
+  trace = debug.traceback("", 2)
+  return err
+end
+
+---Calls a function of the tool's author. A throw is readable text, its traceback goes to the log.
+---@param call lathe.Call
+---@param what string for the log
+---@param fn function
+---@return boolean ok
+---@return any result or the text of the error
+local function protected(call, what, fn, ...)
+  local ok, result = xpcall(fn, keep_trace, ...)
+  if ok then
+    return true, result
+  end
+  local text = readable(result)
+  log.error(('tool "%s", %s: %s%s'):format(call.name, what, text, trace or ""))
+  return false, text
+end
+M.protected = protected
+
+-- The tool system as authors see it ----------------------------------------------------------------------------------
+
+---@class lathe.Tools
+local View = {}
+View.__index = View
+
+---Runs calls that the model did not make, after those that are open; their results are sent like the model's own.
+---@param chat lathe.Chat
+---@param calls table[] `{ id?, name, arguments }` or as in `chat.messages`
+function View:execute(chat, calls) -- luacheck: no self
+  M.request(chat, calls, true)
+end
+
+---The view of the tool system that belongs to no call.
+---@param chat lathe.Chat
+---@return lathe.Tools
+function M.view(chat)
+  return setmetatable({ chat = chat, bufnr = chat.bufnr, status = "success", stdout = {}, stderr = {} }, View)
+end
+
+---Asks the engine to run calls.
+---@param chat lathe.Chat
+---@param calls table[]
+---@param submit boolean whether the results are sent
+function M.request(chat, calls, submit)
+  local list = {}
+  for i, call in ipairs(calls) do
+    local fn = call["function"] or call
+    local arguments = fn.arguments
+    if arguments == nil then
+      arguments = ""
+    elseif type(arguments) ~= "string" then
+      arguments = next(arguments) == nil and "{}" or vim.json.encode(arguments)
+    end
+    list[i] = { id = call.id, name = fn.name, arguments = arguments }
+  end
+  core.lib.request_calls({ chat = chat.id, calls = list, tools = chat.tool_registry:offered(), submit = submit })
+end
+
+-- Preparing ----------------------------------------------------------------------------------------------------------
+
+---A deep copy; cycles stay cycles, userdata and functions are shared.
+---@param value table
+---@param seen table<table, table>
+---@return table
+local function copy(value, seen)
+  local result = {}
+  seen[value] = result
+  for key, item in next, value do
+    if type(item) == "table" then
+      item = seen[item] or copy(item, seen)
+    end
+    if type(key) == "table" then
+      key = seen[key] or copy(key, seen)
+    end
+    result[key] = item
+  end
+  local meta = getmetatable(value)
+  if type(meta) == "table" then
+    setmetatable(result, meta)
+  end
+  return result
+end
+M.copy = copy
+
+---A call that the model or a caller asked for.
+---@param chat lathe.Chat
+---@param id integer
+---@param function_call lathe.FunctionCall
+function M.add(chat, id, function_call)
+  local call = {
+    id = id,
+    name = function_call["function"].name,
+    function_call = function_call,
+    source = "lua",
+    finished = false,
+    killed = false,
+  }
+  chat.calls[id] = call
+  chat.calls_by_wire[function_call.id] = call
+end
+
+---@param tool lathe.Tool
+---@return "run"|"ask"|"function"
+local function own_approval(tool)
+  local setting = tool.opts.require_approval_before
+  if setting == true then
+    return "ask"
+  elseif setting == false then
+    return "run"
+  elseif type(setting) == "function" or (tool.handlers and tool.handlers.prompt_condition) then
+    return "function"
+  end
+  return setting == nil and "run" or "ask"
+end
+
+---Makes the call's copy of the tool, runs `env` and `handlers.setup`.
+---@param chat lathe.Chat
+---@param call lathe.Call
+---@param args table
+---@return boolean prepared
+---@return integer|string n_cmds or what is wrong, for the model
+---@return integer|boolean flags or whether `setup` was reached
+---@return string|boolean approval or whether there is an `on_exit`
+---@return integer? timeout_ms
+function M.prepare(chat, call, args)
+  local definition, fault = tools.resolve(call.name)
+  if not definition then
+    return false, fault or ('Tool "%s" is no longer there'):format(call.name), false, false
+  end
+  local tool = copy(definition, {})
+  tool.args = args
+  tool.function_call = call.function_call
+  local view = setmetatable({
+    tool = tool,
+    chat = chat,
+    bufnr = chat.bufnr,
+    status = "success",
+    stdout = {},
+    stderr = chat.stderr,
+  }, View)
+  call.tool, call.args, call.view, call.meta = tool, args, view, { tools = view }
+
+  if tool.env then
+    local ok, env = protected(call, "env", tool.env, tool)
+    if ok and env ~= nil and type(env) ~= "table" then
+      ok, env = false, "expected a table, got " .. type(env)
+    end
+    if not ok then
+      return false, ('Tool "%s": env failed: %s'):format(call.name, env), false, false
+    end
+    call.env = env
+  end
+  local handlers = tool.handlers
+  if handlers and handlers.setup then
+    local ok, text = protected(call, "setup", handlers.setup, tool, call.meta)
+    if not ok then
+      local exit = type(tool.handlers) == "table" and tool.handlers.on_exit ~= nil
+      return false, ('Tool "%s": setup failed: %s'):format(call.name, text), true, exit
+    end
+    handlers = tool.handlers -- `setup` may have put another table there
+  end
+
+  local output = tool.output
+  local defines = 0
+  if output then
+    defines = (output.success and SUCCESS or 0)
+      + (output.error and ERROR or 0)
+      + (output.rejected and REJECTED or 0)
+      + (output.cancelled and CANCELLED or 0)
+  end
+  if handlers and handlers.on_exit then
+    defines = defines + ON_EXIT
+  end
+  local limit = tool.opts.timeout
+  if limit == nil then
+    limit = chat.config.tools.opts.timeout
+  end
+  return true, #tool.cmds, defines, own_approval(tool), limit or nil
+end
+
+---What the tool's label is, besides its name.
+---@param call lathe.Call
+---@return string?
+function M.label(call)
+  local output = call.tool and call.tool.output
+  if output and output.cmd_string then
+    local ok, text = protected(call, "cmd_string", output.cmd_string, call.tool, call.meta)
+    if ok and text ~= nil then
+      return readable(text)
+    end
+  end
+end
+
+---The tool's own setting, when it is a function: whether to ask.
+---@param call lathe.Call
+---@return boolean? ask nil: it threw, so ask
+function M.own_approval(call)
+  local tool = call.tool
+  local setting = tool.opts.require_approval_before
+  local ok, answer
+  if type(setting) == "function" then
+    ok, answer = protected(call, "require_approval_before", setting, tool, call.view)
+  else
+    ok, answer = protected(call, "prompt_condition", tool.handlers.prompt_condition, tool, call.meta)
+  end
+  if not ok then
+    return nil
+  end
+  return answer ~= nil and answer ~= false
+end
+
+---The question to ask.
+---@param call lathe.Call
+---@return string
+function M.question(call)
+  local output = call.tool.output
+  if output and output.prompt then
+    local ok, text = protected(call, "prompt", output.prompt, call.tool, call.meta)
+    if ok and text ~= nil then
+      return readable(text)
+    end
+  end
+  return ('Run the "%s" tool?'):format(call.name)
+end
+
+-- Cmds ---------------------------------------------------------------------------------------------------------------
+
+---@param call lathe.Call
+---@param what string
+local function drop(call, what)
+  log.warn(('tool "%s", call %d: dropped %s'):format(call.name, call.id, what))
+end
+
+---Moves what the last cmd gave to where the author's functions see it.
+---@param call lathe.Call
+local function absorb(call)
+  if not call.has_pending then
+    return
+  end
+  local data = call.pending
+  call.has_pending, call.pending = false, nil
+  if call.succeeded then
+    call.input = data
+  end
+  if data ~= nil then
+    local list = call.succeeded and call.view.stdout or call.view.stderr
+    list[#list + 1] = data
+  end
+  call.view.status = call.succeeded and "success" or "error"
+end
+
+---Takes a cmd's result, from wherever it comes.
+---@param call lathe.Call
+---@param result any
+---@return boolean succeeded
+local function settle(call, result)
+  local status = type(result) == "table" and result.status
+  if status == "success" or status == "error" then
+    call.pending = result.data
+  else
+    local got = type(result) == "table" and "status = " .. vim.inspect(status) or vim.inspect(result)
+    call.pending = ('cmd %d of "%s" gave no valid status: expected "success" or "error", got %s'):format(
+      call.cmd,
+      call.name,
+      got
+    )
+    status = "error"
+  end
+  call.has_pending = true
+  call.succeeded = status == "success"
+  return call.succeeded
+end
+
+---@param job any
+---@return boolean
+local function is_job(job)
+  local ok, kill = pcall(function()
+    return job.kill
+  end)
+  return ok and kill ~= nil
+end
+
+---@param call lathe.Call
+---@param job any
+local function kill(call, job)
+  local ok, err = pcall(job.kill, job, 15)
+  if not ok then
+    log.warn(('tool "%s": a job could not be ended: %s'):format(call.name, readable(err)))
+  end
+  local timer = vim.uv.new_timer()
+  if timer then
+    timer:start(KILL_AFTER_MS, 0, function()
+      timer:close()
+      pcall(function()
+        if job.is_closing and not job:is_closing() then
+          job:kill(9)
+        end
+      end)
+    end)
+  end
+end
+
+---@param call lathe.Call
+---@param job any
+local function register_job(call, job)
+  if not is_job(job) then
+    error("register_job: expected a job with a method kill, got " .. readable(job), 3)
+  end
+  if call.killed or call.finished then
+    return kill(call, job)
+  end
+  local jobs = call.jobs or {}
+  call.jobs = jobs
+  jobs[#jobs + 1] = job
+end
+
+---Runs a function of `cmds`.
+---@param chat lathe.Chat
+---@param call lathe.Call
+---@param cmd integer
+---@param fn function
+---@return boolean? succeeded nil: it still runs
+local function run_function(chat, call, cmd, fn)
+  local running, settled = true, false
+  local opts = {
+    input = call.input,
+    -- May be called in a fast event.
+    output_cb = function(result)
+      if settled or call.finished then
+        return drop(call, "a result that came after the first, or after the call was over")
+      end
+      settled = true
+      local succeeded = settle(call, result)
+      if not running then
+        core.lib.finish_cmd(chat.id, call.id, cmd, succeeded)
+      end
+    end,
+    register_job = function(job)
+      register_job(call, job)
+    end,
+  }
+  local ok, result = xpcall(fn, keep_trace, call.view, call.args, opts)
+  running = false
+  if not ok then
+    local text = readable(result)
+    log.error(('tool "%s", cmd %d: %s%s'):format(call.name, cmd, text, trace or ""))
+    result = { status = "error", data = text }
+  end
+  if settled then
+    if result ~= nil then
+      drop(call, "what a function returned after it had called output_cb")
+    end
+    return call.succeeded
+  end
+  if result == nil then
+    return nil
+  end
+  settled = true
+  return settle(call, result)
+end
+
+---Runs one cmd.
+---@param chat lathe.Chat
+---@param call lathe.Call
+---@param cmd integer
+---@return boolean? succeeded nil: it still runs
+function M.run_cmd(chat, call, cmd)
+  absorb(call)
+  call.cmd = cmd
+  local entry = call.tool.cmds[cmd]
+  call.meta = { tools = call.view, cmd = entry }
+  call.started_ns = call.started_ns or hrtime()
+  if type(entry) == "function" then
+    return run_function(chat, call, cmd, entry)
+  end
+  return M.run_command(chat, call, cmd, entry)
+end
+
+---Runs a cmd that is not a function.
+---@param call lathe.Call
+---@param entry any
+---@return boolean succeeded
+function M.run_command(_, call, _, entry)
+  local text = 'tool "%s" has a cmd that is not a function (%s); shell commands cannot be run yet'
+  return settle(call, { status = "error", data = text:format(call.name, type(entry)) })
+end
+
+---Ends the jobs that the call registered, and those it will register.
+---@param call lathe.Call
+function M.kill_jobs(call)
+  call.killed = true
+  local jobs = call.jobs
+  call.jobs = nil
+  for _, job in ipairs(jobs or {}) do
+    kill(call, job)
+  end
+end
+
+-- After the cmds -----------------------------------------------------------------------------------------------------
+
+---@param list any[]
+---@return any[]?
+local function filled(list)
+  return list[1] ~= nil and list or nil
+end
+
+---Runs one of the output functions.
+---@param call lathe.Call
+---@param kind "success"|"error"|"rejected"|"cancelled"
+---@param text string? the reason (rejected), or an error of the engine's own
+---@return string? error
+function M.run_output(call, kind, text)
+  local view, tool = call.view, call.tool
+  if kind == "error" and text then
+    call.has_pending, call.succeeded, call.pending = true, false, text
+  end
+  absorb(call)
+  local fn = tool.output[kind]
+  local ok, err
+  if kind == "success" then
+    ok, err = xpcall(fn, keep_trace, tool, filled(view.stdout), call.meta)
+  elseif kind == "error" then
+    ok, err = xpcall(fn, keep_trace, tool, filled(view.stderr), call.meta)
+  else
+    local opts = kind == "rejected" and { reason = text } or {}
+    ok, err = xpcall(fn, keep_trace, tool, { tools = view, cmd = call.meta.cmd or tool.cmds[1], opts = opts })
+  end
+  if ok then
+    return nil
+  end
+  err = readable(err)
+  log.error(('tool "%s", output.%s: %s%s'):format(call.name, kind, err, trace or ""))
+  return err
+end
+
+---Runs `handlers.on_exit`.
+---@param call lathe.Call
+function M.run_exit(call)
+  local ok, text = protected(call, "on_exit", call.tool.handlers.on_exit, call.tool, call.meta)
+  if not ok then
+    require("lathe.notify").warn(('tool "%s": on_exit failed: %s'):format(call.name, text))
+  end
+end
+
+---The call is over; what comes later for it is dropped.
+---@param chat lathe.Chat
+---@param call lathe.Call
+function M.finish(chat, call)
+  absorb(call)
+  call.finished = true
+  chat.calls[call.id] = nil
+  chat.calls_by_wire[call.function_call.id] = nil
+end
+
+---How long the cmds took, in ms; nil when none ran.
+---@param call lathe.Call
+---@return number?
+function M.elapsed_ms(call)
+  return call.started_ns and (hrtime() - call.started_ns) / 1e6
+end
+
+---Adds to the result of a call: `(tool, { content, display })` or `(tool, for_llm, for_user)`.
+---@param chat lathe.Chat
+---@param tool lathe.Tool
+---@param output any
+---@param for_user any
+---@return lathe.Call? call nil: it is over, nothing was added
+---@return string? display nil: nothing is shown
+function M.add_output(chat, tool, output, for_user)
+  local function_call = type(tool) == "table" and tool.function_call
+  local call = function_call and chat.calls_by_wire[function_call.id]
+  if not call then
+    log.warn("dropped the output of a call that is over: " .. readable(type(tool) == "table" and tool.name or tool))
+    return nil
+  end
+  local content, display = output, for_user
+  if type(output) == "table" and (output.content ~= nil or output.display ~= nil) then
+    content, display = output.content, output.display
+  end
+  if content == nil then
+    content = ""
+  elseif type(content) ~= "string" then
+    content = vim.inspect(content)
+  end
+  if display == nil then
+    display = content
+  elseif display and type(display) ~= "string" then
+    display = vim.inspect(display)
+  end
+  core.lib.add_output(chat.id, call.id, content)
+  return call, display ~= "" and display or nil
+end
+
+return M

@@ -1,0 +1,383 @@
+-- Tool definitions: where they come from, what they must look like, how a message names them. Which of them a chat
+-- uses is in `registry.lua`, how one runs in `call.lua`.
+local M = {}
+
+local api = vim.api
+
+---Counts changes of the definitions; what is derived from them is made anew when it moved.
+M.version = 0
+
+local registered = {} ---@type table<string, table> entries of `register_tool`
+
+---@class lathe.ResolvedTool
+---@field entry table
+---@field source table? what the entry led to
+---@field schema table? its schema at that time
+---@field tool lathe.Tool?
+---@field message string?
+
+local resolved = {} ---@type table<string, lathe.ResolvedTool>
+
+---@return table<string, table|false>
+local function configured()
+  return require("lathe.config").get().interactions.chat.tools
+end
+
+---@param name string
+---@return table? entry
+local function entry_of(name)
+  if name == "opts" or name == "groups" then
+    return nil
+  end
+  local entry = registered[name]
+  if entry == nil then
+    entry = configured()[name]
+  end
+  return entry or nil
+end
+
+---Makes a tool known besides those of `setup`; it replaces one of the same name.
+---@param name string
+---@param entry table as in `interactions.chat.tools`
+function M.register(name, entry)
+  registered[name] = entry
+  M.version = M.version + 1
+end
+
+---Definitions may have changed: forget what was derived from them.
+function M.reload()
+  resolved = {}
+  M.version = M.version + 1
+end
+
+---What was thrown or given as text: never the address of a table.
+---@param value any
+---@return string
+function M.readable(value)
+  if type(value) == "string" then
+    return value
+  end
+  if type(value) == "table" then
+    local meta = getmetatable(value)
+    if type(meta) ~= "table" or not meta.__tostring then
+      return vim.inspect(value)
+    end
+  end
+  local ok, text = pcall(tostring, value)
+  return ok and text or ("an error of type " .. type(value))
+end
+---@param err any
+---@return string
+local function with_trace(err)
+  return M.readable(err) .. debug.traceback("", 2)
+end
+
+-- Sources ------------------------------------------------------------------------------------------------------------
+
+---@param path string
+---@param ... any what to call the chunk with
+---@return any
+local function run_file(path, ...)
+  local chunk, reason = loadfile(path)
+  if not chunk then
+    error(reason, 0)
+  end
+  return chunk(...)
+end
+
+---Loads what `path` names: a module of the runtime path or of Lua's path, else a file. Never one of the working
+---directory: nothing of a repository runs without trust.
+---@param path string
+---@return any
+local function load_path(path)
+  local tried = {}
+  if path:find("^[%w_%-]+[%w_%-%.]*$") and not path:find("%.lua$") then
+    if package.loaded[path] ~= nil or package.preload[path] then
+      return require(path)
+    end
+    local as_file = path:gsub("%.", "/")
+    for _, tail in ipairs({ ".lua", "/init.lua" }) do
+      local found = api.nvim_get_runtime_file("lua/" .. as_file .. tail, false)[1]
+      if found and found:sub(1, 1) == "/" then
+        return require(path)
+      end
+    end
+    local absolute = {}
+    for template in package.path:gmatch("[^;]+") do
+      if template:sub(1, 1) == "/" then
+        absolute[#absolute + 1] = template
+      end
+    end
+    local file = package.searchpath(path, table.concat(absolute, ";"))
+    if file then
+      return run_file(file, path)
+    end
+    tried[1] = ("module %s"):format(path)
+  end
+  local file = vim.fs.normalize(path)
+  if file:sub(1, 1) ~= "/" then
+    file = vim.fn.stdpath("config") .. "/" .. file
+  end
+  if vim.uv.fs_stat(file) then
+    return run_file(file)
+  end
+  tried[#tried + 1] = file
+  error(("path %q was not found; tried %s"):format(path, table.concat(tried, ", ")), 0)
+end
+
+---@param entry table
+---@return any
+local function load_entry(entry)
+  local source = entry.callback
+  if type(source) == "function" then
+    return source()
+  elseif type(source) == "string" then
+    return load_path(source)
+  elseif type(source) == "table" then
+    return source
+  elseif entry.path ~= nil then
+    if type(entry.path) ~= "string" then
+      error("path: expected a string, got " .. type(entry.path), 0)
+    end
+    return load_path(entry.path)
+  end
+  return entry
+end
+
+-- Definitions --------------------------------------------------------------------------------------------------------
+
+local functions = {
+  handlers = { "setup", "prompt_condition", "on_exit" },
+  output = { "success", "error", "prompt", "rejected", "cancelled", "cmd_string" },
+  gates = { "is_safe", "judge_context" },
+}
+
+---@param ok boolean
+---@param format string
+---@param ... any
+local function expect(ok, format, ...)
+  if not ok then
+    error(format:format(...), 0)
+  end
+end
+
+---Throws what is wrong with a definition.
+---@param name string
+---@param tool any
+local function check(name, tool)
+  expect(type(tool) == "table", "expected a table, got %s", type(tool))
+  expect(tool.name == nil or tool.name == name, "name: is %s, must be as in the config", vim.inspect(tool.name))
+  expect(type(tool.schema) == "table", "schema: expected a table, got %s", type(tool.schema))
+  local fn = tool.schema["function"]
+  expect(type(fn) == "table", 'schema["function"]: expected a table, got %s', type(fn))
+  expect(fn.name == name, 'schema["function"].name: is %s, must be as in the config', vim.inspect(fn.name))
+  local parameters = fn.parameters
+  expect(parameters == nil or type(parameters) == "table", "parameters: expected a table, got %s", type(parameters))
+  expect(tool.cmds == nil or type(tool.cmds) == "table", "cmds: expected a list, got %s", type(tool.cmds))
+  expect(tool.env == nil or type(tool.env) == "function", "env: expected a function, got %s", type(tool.env))
+  for part, names in pairs(functions) do
+    local given = tool[part]
+    expect(given == nil or type(given) == "table", "%s: expected a table, got %s", part, type(given))
+    for _, key in ipairs(given and names or {}) do
+      local value = given[key]
+      expect(value == nil or type(value) == "function", "%s.%s: expected a function, got %s", part, key, type(value))
+    end
+  end
+end
+
+---@param name string
+---@param entry table
+---@return lathe.Tool
+---@return table source
+local function build(name, entry)
+  local tool = load_entry(entry)
+  local source = tool
+  expect(type(tool) == "table", "expected a table, got %s", type(tool))
+  if tool.extends ~= nil then
+    local found, base = pcall(require, "lathe.tools." .. tostring(tool.extends))
+    expect(found and type(base) == "table" and base.extend, "extends: there is no %s", vim.inspect(tool.extends))
+    tool = base.extend(tool)
+  end
+  check(name, tool)
+  local opts = entry.opts
+  local own = tool.opts
+  expect(opts == nil or type(opts) == "table", "opts: expected a table, got %s", type(opts))
+  expect(own == nil or type(own) == "table", "opts: expected a table, got %s", type(own))
+  opts = vim.tbl_extend("force", own or {}, opts or {})
+  -- They loosen or tighten the gate for the user, so only the user's own entry counts.
+  for _, key in ipairs({ "protect", "require_cmd_approval" }) do
+    if not entry.opts or entry.opts[key] == nil then
+      opts[key] = nil
+    end
+  end
+  local limit = opts.timeout
+  expect(
+    limit == nil or limit == false or (type(limit) == "number" and limit > 0),
+    "opts.timeout: expected milliseconds or false, got %s",
+    vim.inspect(limit)
+  )
+  local result = {} ---@type lathe.Tool
+  for key, value in pairs(tool) do
+    result[key] = value
+  end
+  result.name, result.opts, result.cmds = name, opts, tool.cmds or {}
+  result.description = entry.description or tool.description
+  return result, source
+end
+
+---The definition of a tool. One that is wrong is told once and stays unusable until it changes.
+---@param name string
+---@return lathe.Tool? tool to be copied, not to be written to
+---@return string? message for the user; nil also when there is no such tool
+function M.resolve(name)
+  local entry = entry_of(name)
+  if not entry then
+    return nil
+  end
+  local known = resolved[name]
+  if known and known.entry == entry and (not known.tool or known.source.schema == known.schema) then
+    return known.tool, known.message
+  end
+  local ok, tool, source = xpcall(build, with_trace, name, entry)
+  if ok then
+    resolved[name] = { entry = entry, source = source, schema = source.schema, tool = tool }
+    return tool
+  end
+  local fault = tostring(tool)
+  local first = fault:match("^(.-)\nstack traceback:") or fault
+  local message = ('tool "%s": %s'):format(name, first)
+  require("lathe.log").error(message .. fault:sub(#first + 1))
+  require("lathe.notify").error(message)
+  resolved[name] = { entry = entry, message = message }
+  return nil, message
+end
+
+---@param name string
+---@param chat lathe.Chat?
+---@return boolean
+function M.is_enabled(name, chat)
+  local entry = entry_of(name)
+  if not entry then
+    return false
+  end
+  local enabled = entry.enabled
+  if type(enabled) == "function" then
+    local ok, answer = pcall(enabled, chat and chat.adapter)
+    if not ok then
+      require("lathe.notify").error(('tool "%s": enabled failed: %s'):format(name, M.readable(answer)))
+      return false
+    end
+    return answer and true or false
+  end
+  return enabled ~= false
+end
+
+---@param name string
+---@return table? group
+function M.group(name)
+  return configured().groups[name]
+end
+
+---The names of enabled tools and of groups, sorted.
+---@param visible_only boolean? leave out those with `visible = false`
+---@return string[]
+function M.names(visible_only)
+  local names = {}
+  local function add(entries)
+    for name, entry in pairs(entries) do
+      if name ~= "opts" and name ~= "groups" and entry and not names[name] then
+        if M.is_enabled(name) and not (visible_only and entry.visible == false) then
+          names[name] = true
+          names[#names + 1] = name
+        end
+      end
+    end
+  end
+  add(registered)
+  add(configured())
+  for name in pairs(configured().groups) do
+    if not names[name] then
+      names[#names + 1] = name
+    end
+  end
+  table.sort(names)
+  return names
+end
+
+-- Mentions -----------------------------------------------------------------------------------------------------------
+
+---What the model reads in place of a mention. Words of it that the text already has around the mention are left out:
+---"the @{x} tool" becomes "the x tool".
+---@param before string
+---@param name string
+---@param after string
+---@return string before
+---@return string replacement
+local function replacement(before, name, after)
+  local template = configured().opts.tool_replacement_message
+  local group = M.group(name)
+  if group and type(group.prompt) == "string" then
+    template = group.prompt
+  end
+  local names = group and table.concat(group.tools or {}, ", ") or name
+  local from, to = template:find("${tool}", 1, true)
+  if not from then
+    from, to = template:find("${tools}", 1, true)
+  end
+  if not from then
+    return before, template
+  end
+  local head, tail = template:sub(1, from - 1), template:sub(to + 1)
+  if head ~= "" and before:sub(-#head):lower() == head:lower() then
+    head = ""
+  end
+  if tail ~= "" and after:sub(1, #tail) == tail then
+    tail = ""
+  end
+  return before, head .. names .. tail
+end
+
+---Replaces the mentions of tools and groups in a message: `@{name}` anywhere, `@name` as a whole word.
+---@param text string
+---@return string text for the model
+---@return string[] names what was mentioned, in order
+---@return string[] unknown names in braces that nothing is known by
+function M.mentions(text)
+  local names, unknown = {}, {}
+  local parts = {}
+  local at = 1
+  local function is_known(name)
+    return entry_of(name) ~= nil or M.group(name) ~= nil
+  end
+  while true do
+    local from = text:find("@", at, true)
+    if not from then
+      break
+    end
+    local _, to, name = text:find("^@{([^{}\n]+)}", from)
+    if name then
+      if not is_known(name) then
+        unknown[#unknown + 1] = name
+        name = nil
+      end
+    elseif from == 1 or not text:sub(from - 1, from - 1):find("[%w_@/%.%-]") then
+      _, to, name = text:find("^@([%w_][%w_%-]*)", from)
+      if name and (not is_known(name) or text:find("^[/@]", to + 1)) then
+        name = nil
+      end
+    end
+    if name then
+      names[#names + 1] = name
+      local before, middle = replacement(text:sub(at, from - 1), name, text:sub(to + 1))
+      parts[#parts + 1] = before .. middle
+      at = to + 1
+    else
+      parts[#parts + 1] = text:sub(at, from)
+      at = from + 1
+    end
+  end
+  parts[#parts + 1] = text:sub(at)
+  return table.concat(parts), names, unknown
+end
+
+return M
