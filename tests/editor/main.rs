@@ -5,6 +5,8 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod bridge;
 mod build_lua;
 mod docs;
 mod harness;
+mod turns;

@@ -1,0 +1,256 @@
+//! The library in a real Neovim: its exports, the pump, the guards, the end. The performers are stand-ins written here.
+
+use crate::support::{Editor, Setup};
+
+/// `lib`, and `seen`: what each performer was called with. A performer does `act[name]`, when there is one.
+const START: &str = r#"
+package.cpath = vim.api.nvim_get_runtime_file("lua/lathe_core.so", false)[1]:gsub("lathe_core.so$", "?.so")
+lib, seen, act = require("lathe_core"), {}, {}
+performers = {}
+for name in ([[take_input hold_input start_turn send_request finish_request show_text show_reasoning add_message add_call
+    start_batch finish_batch prepare_call find_fact ask_approval close_question run_cmd store_text kill_jobs run_output
+    run_exit finish_call notify finish_turn clear_chat close_chat log]]):gmatch("%S+") do
+  performers[name] = function(...)
+    seen[#seen + 1] = { name, ... }
+    if act[name] then
+      return act[name](...)
+    end
+  end
+end
+function find(name)
+  return vim.tbl_filter(function(entry) return entry[1] == name end, seen)
+end
+function idle()
+  local counts = lib.counts()
+  return counts.events == 0 and counts.effects == 0
+end
+function open()
+  return lib.open_chat({ auto_submit_success = true, auto_submit_errors = true, max_parallel = 4 })
+end
+function tools(schema)
+  return lib.tool_set({ tools = { { name = "t", schema = schema, numeric_strings = true, parallel = false } } })
+end
+act.prepare_call = function() return true, 1, 0, "run", nil end
+act.run_cmd = function() return true end
+"#;
+
+fn started() -> Editor {
+    let editor = Editor::start();
+    editor.lua(START);
+    editor.lua("lib.start(performers) chat = open()");
+    editor
+}
+
+#[test]
+fn unknown_missing_and_wrong_fields_are_named() {
+    let editor = Editor::start();
+    editor.lua(START);
+    editor.lua("function fault(f, ...) local ok, err = pcall(f, ...) assert(not ok) return tostring(err) end");
+    for (call, message) in [
+        ("lib.start, {}", "start: the field `take_input` is missing"),
+        ("lib.start, vim.tbl_extend('error', performers, { extra = print })", "start: there is no field `extra`"),
+        (
+            "lib.start, vim.tbl_extend('force', performers, { log = 1 })",
+            "start: `log` must be a function, not the number 1",
+        ),
+        ("lib.submit", "submit: `argument` must be a table, not nil"),
+        ("lib.submit, {}", "submit: the field `chat` is missing"),
+        ("lib.submit, { chat = 1.5 }", "submit: `chat` must be a whole number, not the number 1.5"),
+        ("lib.submit, { chat = '1' }", "submit: `chat` must be a whole number, not a string"),
+        ("lib.submit, { chat = 1, x = 1 }", "submit: there is no field `x`"),
+        ("lib.finish_cmd, 1, 1, 0, true", "finish_cmd: `cmd` must be a number from 1, not 0"),
+        ("lib.add_output, 1, 1, {}", "add_output: `content` must be a string, not a table"),
+        ("lib.tool_set, { tools = { a = 1 } }", "tool_set: `tools` must be a list without gaps and names, not a table"),
+        ("lib.tool_set, { tools = { { name = 't' } } }", "tool_set: the field `tools[1].numeric_strings` is missing"),
+    ] {
+        assert_eq!(editor.lua_text(&format!("return fault({call})")), format!("lathe_core: {message}"));
+    }
+    editor.lua("lib.start(performers)");
+    assert_eq!(editor.lua_text("return fault(lib.start, performers)"), "lathe_core: start: called twice");
+}
+
+#[test]
+fn arguments_are_what_vim_json_decode_gives() {
+    let editor = started();
+    editor.lua(
+        r#"
+        text = [=[{"null":null,"dict":{},"list":[],"deep":[[{"a":[null,{}]}]],"number":-1.5e3,"big":9007199254740991,
+                  "text":"ä\u0000\ud83d\ude00","yes":true}]=]
+        lib.request_calls({ chat = chat, calls = { { name = "t", arguments = text } }, tools = tools(), submit = false })
+        function same(a, b)
+          if type(a) ~= "table" or type(b) ~= "table" then return a == b end
+          if getmetatable(a) ~= getmetatable(b) then return false end
+          for key, value in pairs(a) do if not same(value, b[key]) then return false end end
+          for key in pairs(b) do if a[key] == nil then return false end end
+          return true
+        end
+        "#,
+    );
+    editor.wait_lua("#find('finish_call') == 1");
+    assert!(editor.lua_bool("return same(find('prepare_call')[1][4], vim.json.decode(text))"));
+}
+
+#[test]
+fn a_schema_from_an_empty_table_and_a_number_in_a_string_work() {
+    let editor = started();
+    editor.lua(
+        r#"
+        local calls = { { name = "t", arguments = '{"n":"5"}' }, { name = "t", arguments = '{"n":"x"}' } }
+        local schema = '{"properties":{"n":{"type":"integer"},"any":[]},"$defs":[]}'
+        lib.request_calls({ chat = chat, calls = calls, tools = tools(schema), submit = false })
+        "#,
+    );
+    editor.wait_lua("#find('finish_call') == 2");
+    assert_eq!(editor.lua_text("return find('prepare_call')[1][4].n"), "5");
+    assert_eq!(editor.lua_int("return #find('prepare_call')"), 1);
+    let content = editor.lua_text("return find('finish_call')[2][5]");
+    assert!(content.contains("/n: type"), "{content}");
+}
+
+#[test]
+fn exports_work_in_a_fast_event() {
+    let editor = started();
+    editor.lua(
+        r#"
+        act.take_input = function() return "hi" end
+        vim.uv.new_timer():start(1, 0, function()
+          was_fast = vim.in_fast_event()
+          lib.submit({ chat = chat })
+        end)
+        "#,
+    );
+    editor.wait_lua("#find('send_request') == 1");
+    assert!(editor.lua_bool("return was_fast"));
+}
+
+#[test]
+fn a_panic_leaves_the_editor_alive_with_one_message_and_pumping() {
+    let editor = started();
+    editor.wait_lua("idle()");
+    editor.lua("lib.panic()");
+    editor.wait_lua("#find('log') == 1");
+    assert_eq!(editor.lua_text("return find('log')[1][2]"), "error");
+    assert!(editor.lua_text("return find('log')[1][3]").contains("asked for by a test"));
+    editor.lua("act.take_input = function() return 'hi' end lib.submit({ chat = chat })");
+    editor.wait_lua("#find('send_request') == 1");
+    assert_eq!(editor.messages(), "");
+}
+
+#[test]
+fn a_throw_of_any_performer_ends_in_a_result_and_the_turn_goes_on() {
+    for performer in ["prepare_call", "run_cmd", "run_output", "run_exit", "find_fact", "ask_approval", "add_call"] {
+        let editor = started();
+        editor.lua(
+            r#"
+            act.prepare_call = function() return true, 1, 31, "function", nil end
+            act.find_fact = function() return true end
+            act.ask_approval = function(chat, call) lib.answer({ chat = chat, call = call, answer = "accept" }) end
+            "#,
+        );
+        editor.lua(&format!("act.{performer} = function() error('thrown on purpose') end"));
+        editor.lua(
+            "lib.request_calls({ chat = chat, calls = { { name = 't', arguments = '' } }, tools = tools(), submit = false })",
+        );
+        editor.wait_lua("#find('finish_turn') == 1");
+        assert_eq!(editor.lua_int("return #find('finish_call')"), 1, "{performer}");
+        let faults = editor.lua_text("return vim.inspect(find('log'))");
+        assert!(faults.contains("thrown on purpose"), "{performer}: {faults}");
+    }
+}
+
+#[test]
+fn a_throw_of_the_log_itself_is_the_end_of_it() {
+    let editor = started();
+    editor.lua("act.log = function() error('thrown on purpose') end lib.panic()");
+    editor.wait_lua("#find('log') == 1 and idle()");
+    assert_eq!(editor.messages(), "");
+}
+
+#[test]
+fn a_tool_that_waits_for_other_calls_does_not_stop_the_pump() {
+    let editor = started();
+    editor.lua(
+        r#"
+        other = open()
+        act.run_cmd = function(id)
+          if id == chat then
+            waited = vim.wait(10000, function() return #find("finish_turn") == 1 end)
+          end
+          return true
+        end
+        for _, id in ipairs({ chat, other }) do
+          lib.request_calls({ chat = id, calls = { { name = "t", arguments = "" } }, tools = tools(), submit = false })
+        end
+        "#,
+    );
+    editor.wait_lua("#find('finish_turn') == 2");
+    assert!(editor.lua_bool("return waited"));
+}
+
+#[test]
+fn a_burst_of_events_is_worked_off_in_slices() {
+    let editor = started();
+    editor.wait_lua("idle()");
+    editor.watch_loop();
+    editor.lua(
+        r#"
+        act.log = function() local start = vim.uv.hrtime() while vim.uv.hrtime() - start < 20e3 do end end
+        for _ = 1, 10000 do lib.add_output(chat, 1, "late") end
+        "#,
+    );
+    editor.wait_lua("idle()");
+    assert_eq!(editor.lua_int("return #find('log')"), 10_000);
+    // 200 ms of work: in one piece it would be one gap of that length.
+    assert!(editor.gaps().max_ms() < 50.0, "{:?}", editor.gaps());
+}
+
+#[test]
+fn a_library_that_was_loaded_in_a_coroutine_outlives_it() {
+    let editor = Editor::start();
+    editor.lua(&format!("coroutine.wrap(function() {START} lib.start(performers) end)()"));
+    editor.lua(
+        r#"
+        for _ = 1, 10000 do coroutine.create(function() end) end
+        collectgarbage() collectgarbage()
+        act.run_cmd = function() inside = coroutine.running() or "main" return true end
+        chat = open()
+        lib.request_calls({ chat = chat, calls = { { name = "t", arguments = "" } }, tools = tools(), submit = false })
+        "#,
+    );
+    editor.wait_lua("#find('finish_turn') == 1");
+    assert_eq!(editor.lua_text("return tostring(inside)"), "main");
+}
+
+#[test]
+fn quitting_while_a_request_hangs_takes_no_time_and_no_error() {
+    for shut_down in [true, false] {
+        let mut editor = Setup::default().start();
+        editor.lua(START);
+        editor.lua(
+            r#"
+            lib.start(performers)
+            chat = open()
+            act.take_input = function() return "hi" end
+            act.send_request = function(id, request)
+              lib.start_request({ chat = id, request = request, tools = tools(), wire = "scripted",
+                turn = '{"text":"a","hang":true}' })
+            end
+            lib.submit({ chat = chat })
+            "#,
+        );
+        editor.wait_lua("#find('show_text') == 1");
+        if shut_down {
+            editor.lua(
+                r#"
+                vim.api.nvim_create_autocmd("VimLeavePre", { callback = function()
+                  lib.shutdown()
+                  lib.submit({ chat = chat })
+                end })
+                "#,
+            );
+        }
+        let start = std::time::Instant::now();
+        assert_eq!(editor.quit(), Some(0));
+        assert!(start.elapsed().as_millis() < 1500, "{:?}", start.elapsed());
+    }
+}
