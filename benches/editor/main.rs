@@ -5,6 +5,7 @@
 #[path = "../../tests/support/mod.rs"]
 mod support;
 
+mod calls;
 mod measure;
 mod startup;
 
@@ -15,7 +16,7 @@ use measure::Report;
 /// A benchmark: a name that `FILTER` picks by, and what it measures.
 type Bench = (&'static str, fn(&mut Report));
 
-const BENCHES: &[Bench] = &[("startup", startup::run)];
+const BENCHES: &[Bench] = &[("startup", startup::run), ("open", calls::open), ("calls", calls::run)];
 
 fn main() -> ExitCode {
     // cargo passes `--bench`; anything else is the filter.
