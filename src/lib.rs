@@ -4,4 +4,5 @@
 
 pub mod adapter;
 pub mod message;
+pub mod output;
 pub mod tool;
