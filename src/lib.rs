@@ -5,4 +5,5 @@
 pub mod adapter;
 pub mod message;
 pub mod output;
+pub mod runtime;
 pub mod tool;

@@ -1,0 +1,3 @@
+//! The shell around the engine: what runs outside the main thread.
+
+pub mod process;
