@@ -104,7 +104,7 @@ pub enum Exit {
     Signal(String),
     /// It was stopped before its end.
     Stopped(Stop),
-    /// It never ran.
+    /// It never ran (or, after a fault of ours, not to its end).
     NotStarted(StartError),
 }
 
@@ -138,6 +138,11 @@ pub enum StartError {
     /// No shell takes this.
     #[error("The command has a NUL byte, which no shell takes, so nothing was run.")]
     NulByte,
+    /// A fault of ours, while it ran.
+    #[error(
+        "lathe.nvim failed while it read the output, so the command was ended. This is a bug; what it did until then is done."
+    )]
+    Internal,
     /// The system refused.
     #[error("The command could not be started: {source}. Nothing was run.")]
     #[allow(missing_docs)]

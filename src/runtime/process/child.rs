@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::{Child, ExitStatus};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -52,7 +53,7 @@ impl Job {
             Ok(session) => session,
             Err(error) => return (self.on_end)(Outcome::not_started(error)),
         };
-        let outcome = session.run();
+        let outcome = catch_unwind(AssertUnwindSafe(|| session.run())).unwrap_or_else(|_| session.give_up());
         let left = outcome.left.clone();
         if left.is_empty() {
             drop(session);
@@ -193,6 +194,15 @@ impl Session {
         self.pump(Some(Instant::now() + Duration::from_millis(50)), Woken::Closed);
         let why = self.shared.stopped().unwrap_or(why);
         self.outcome(Exit::Stopped(why), Vec::new(), self.started.elapsed())
+    }
+
+    /// A fault of ours must not leave the call without an end, nor the processes.
+    fn give_up(&mut self) -> Outcome {
+        self.streams.iter_mut().for_each(|stream| stream.collector = None);
+        self.left = self.end(Duration::ZERO);
+        self.reap();
+        let duration = self.started.elapsed();
+        self.outcome(Exit::NotStarted(StartError::Internal), Vec::new(), duration)
     }
 
     /// SIGTERM, after the grace SIGKILL, until none is left. Gives what cannot be ended.
@@ -377,5 +387,29 @@ fn exit(status: ExitStatus) -> Exit {
     match (status.code(), status.signal()) {
         (Some(code), _) => Exit::Code(code),
         (None, signal) => Exit::Signal(super::render::signal_name(signal.unwrap_or(0))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, OnceLock};
+
+    use super::super::environment;
+    use super::*;
+
+    #[test]
+    fn fault_of_ours_ends_the_command_and_says_so() {
+        let command = Command::new("trap '' TERM; sleep 60");
+        let shared = Arc::new(Shared { state: Mutex::default(), waker: OnceLock::new() });
+        let mut session = Session::start(command.clone(), &environment(&command), shared).unwrap();
+        let outcome = session.give_up();
+        assert!(matches!(outcome.exit, Exit::NotStarted(StartError::Internal)), "{outcome:?}");
+        assert_eq!(outcome.left, []);
+        // What is dead still counts until init has awaited it.
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !session.family.group_is_empty() {
+            assert!(Instant::now() < deadline, "the group is still there");
+            std::thread::yield_now();
+        }
     }
 }

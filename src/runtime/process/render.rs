@@ -17,10 +17,11 @@ pub fn render(outcome: &Outcome) -> String {
         Exit::Stopped(why) => stopped(*why, outcome),
         Exit::NotStarted(error) => error.to_string(),
     };
+    let code = if let Exit::Code(0) = exit { "exit code 0; " } else { "" };
     let mut note = |note: &str, processes: &[Leftover]| {
         if !processes.is_empty() {
             end_line(&mut text);
-            text.push_str(&format!("[{note}: {}]", list(processes)));
+            text.push_str(&format!("[{code}{note}: {}]", list(processes)));
         }
     };
     note("still running in the background after the end of the command, so it was ended", ended);
@@ -174,12 +175,12 @@ mod tests {
         outcome.ended = vec![process(7), process(8)];
         assert_eq!(
             render(&outcome),
-            "ready\n[still running in the background after the end of the command, so it was ended: sleep (pid 7), sleep (pid 8)]"
+            "ready\n[exit code 0; still running in the background after the end of the command, so it was ended: sleep (pid 7), sleep (pid 8)]"
         );
         outcome.left = (1..=12).map(process).collect();
         outcome.ended.clear();
         let text = render(&outcome);
-        assert!(text.starts_with("ready\n[still running in the background: sleep (pid 1), "), "{text}");
+        assert!(text.starts_with("ready\n[exit code 0; still running in the background: sleep (pid 1), "), "{text}");
         assert!(text.ends_with("sleep (pid 10) and 2 more]"), "{text}");
     }
 

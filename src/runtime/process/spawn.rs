@@ -36,7 +36,8 @@ pub(super) fn spawn(command: &Command, environment: &HashMap<OsString, OsString>
     let shell = find_shell(&command.shell, environment.get(OsStr::new("PATH")).map(OsString::as_os_str))?;
     // With a path, a group and no code of ours before the exec the standard library need not fork.
     let mut process = std::process::Command::new(shell);
-    process.arg0(&command.shell).arg("-c").env_clear().envs(environment).process_group(0);
+    // After `--` a script may start with a dash.
+    process.arg0(&command.shell).args(["-c", "--"]).env_clear().envs(environment).process_group(0);
     process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     if let Some(cwd) = &command.cwd {
         process.current_dir(cwd);

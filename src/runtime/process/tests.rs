@@ -102,6 +102,7 @@ fn streams_and_code_are_told_apart() {
 fn script_reaches_the_shell_byte_for_byte() {
     let bench = Bench::new();
     assert_eq!(bench.run("true && cat <<'E'\nline  two\n\"$x\" 'y'\nE").stdout.text, "line  two\n\"$x\" 'y'\n");
+    assert!(bench.run("-x; echo no option").stdout.text.ends_with("no option\n"));
     let long = format!("# {}\nprintf '%s' \"$0 $# $x\"; exit 4", "é".repeat(200_000));
     let mut command = bench.command(long);
     command.variables = vec![("x".into(), "value".into())];
@@ -212,7 +213,7 @@ fn background_child_that_holds_the_pipe_does_not_keep_the_command() {
     assert!(start.elapsed() < SECOND, "{:?}", start.elapsed());
     assert_eq!((code(&outcome), &*outcome.stdout.text, names(&outcome.ended)), (0, "ready\n", vec!["sleep"]));
     let note = format!(
-        "ready\n[still running in the background after the end of the command, so it was ended: sleep (pid {})]",
+        "ready\n[exit code 0; still running in the background after the end of the command, so it was ended: sleep (pid {})]",
         outcome.ended[0].pid
     );
     assert_eq!(render(&outcome), note);
@@ -261,7 +262,7 @@ fn background_command_is_left_and_its_pipes_stay_open() {
     command.background = true;
     let outcome = bench.run_command(command, SECOND);
     assert!(outcome.ended.is_empty() && names(&outcome.left).contains(&"sh"), "{outcome:?}");
-    assert!(render(&outcome).contains("[still running in the background: sh (pid "));
+    assert!(render(&outcome).contains("[exit code 0; still running in the background: sh (pid "));
     assert_eq!(bench.processes.count(), 1);
     fs::write(bench.folder.path().join("end"), "").unwrap();
     // Neither blocked by a full pipe nor ended by a closed one.
