@@ -10,6 +10,7 @@ pub mod engine;
 pub mod error;
 pub mod gate;
 pub mod message;
+pub mod output;
 pub mod runtime;
 pub mod schema;
 pub mod tool;

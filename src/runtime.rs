@@ -1,6 +1,7 @@
 //! The shell around tokio: what must not run on the main loop runs here and answers with an event. No Lua, no decisions.
 
 pub mod inbox;
+pub mod process;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
