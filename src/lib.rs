@@ -3,5 +3,6 @@
 //! Everything but [`bridge`] is plain Rust without Lua and without Neovim; `bridge` makes it a Lua module.
 
 pub mod adapter;
+pub mod command;
 pub mod message;
 pub mod tool;
