@@ -6,6 +6,7 @@ pub mod adapter;
 #[cfg(feature = "nvim")]
 mod bridge;
 pub mod chat;
+pub mod command;
 pub mod engine;
 pub mod error;
 pub mod gate;
