@@ -16,6 +16,8 @@ use mlua::{FromLuaMulti, Lua, Table, UserData, Value};
 use crate::engine::{Answer, ChatId, ChatSettings, Event, RequestId, RequestedCall};
 use crate::error::Error;
 use crate::message::Role;
+use crate::output::{Keep, Limits};
+use crate::runtime::commands::CommandCmd;
 use crate::tool::{CallId, OfferedTool};
 use convert::{Fields, boolean_argument, integer_argument, text_argument};
 use guard::Guard;
@@ -59,6 +61,7 @@ impl Exports<'_> {
         self.life()?;
         self.chats()?;
         self.requests()?;
+        self.commands()?;
         self.hot()
     }
 
@@ -108,7 +111,9 @@ impl Exports<'_> {
         })?;
         self.add("counts", |lua, pump, ()| {
             let (chats, events, effects) = pump.counts();
-            let counts = lua.create_table_from([("chats", chats), ("events", events), ("effects", effects)]);
+            let commands = pump.runtime.command_count();
+            let counts = [("chats", chats), ("events", events), ("effects", effects), ("commands", commands)];
+            let counts = lua.create_table_from(counts);
             counts.map(Value::Table).map_err(|error| Error::Lua { export: "counts", source: error.into() })
         })?;
         #[cfg(debug_assertions)]
@@ -205,6 +210,39 @@ impl Exports<'_> {
         })
     }
 
+    /// Command cmds.
+    fn commands(&self) -> mlua::Result<()> {
+        // Returns why nothing was run; nil: it runs.
+        self.add("run_command", |lua, pump, table: Value| {
+            let fields = Fields::new("run_command", table)?;
+            let number = fields.integer("cmd")?.checked_sub(1).and_then(|cmd| usize::try_from(cmd).ok());
+            let limit = |field| Ok(usize::try_from(fields.integer(field)?).unwrap_or(usize::MAX));
+            let command = CommandCmd {
+                chat: chat(&fields)?,
+                call: CallId(fields.integer("call")?),
+                cmd: number.ok_or_else(|| cmd_is_zero("run_command"))?,
+                text: fields.bytes("text")?,
+                env: fields.env("env")?,
+                shell: fields.bytes("shell")?,
+                cwd: fields.bytes("cwd")?,
+                without: fields.texts("without")?,
+                background: fields.boolean("background")?,
+                limits: Limits { max_lines: limit("max_lines")?, max_bytes: limit("max_bytes")?, keep: Keep::HeadTail },
+                encoding: fields.optional_text("encoding")?,
+                output_folder: fields.bytes("output_folder")?,
+            };
+            fields.finish()?;
+            match pump.runtime.run_command(command) {
+                Ok(()) => Ok(Value::Nil),
+                Err(error) => string(lua, "run_command", &error.to_string()),
+            }
+        })?;
+        self.add("last_line", |lua, pump, call: Value| {
+            let call = CallId(integer_argument("last_line", "call", &call)?);
+            pump.runtime.last_line(call).map_or(Ok(Value::Nil), |line| string(lua, "last_line", &line))
+        })
+    }
+
     /// What tools call most.
     fn hot(&self) -> mlua::Result<()> {
         self.add("finish_cmd", |_, pump, (chat, call, cmd, succeeded): (Value, Value, Value, Value)| {
@@ -213,12 +251,7 @@ impl Exports<'_> {
             pump.push(Event::CmdFinished {
                 chat: ChatId(integer("chat", &chat)?),
                 call: CallId(integer("call", &call)?),
-                cmd: cmd.ok_or_else(|| Error::WrongField {
-                    export: "finish_cmd",
-                    field: "cmd".to_owned(),
-                    wanted: "a number from 1",
-                    given: "0".to_owned(),
-                })?,
+                cmd: cmd.ok_or_else(|| cmd_is_zero("finish_cmd"))?,
                 succeeded: boolean_argument("finish_cmd", "succeeded", &succeeded)?,
             });
             Ok(Value::Nil)
@@ -232,6 +265,14 @@ impl Exports<'_> {
             Ok(Value::Nil)
         })
     }
+}
+
+fn cmd_is_zero(export: &'static str) -> Error {
+    Error::WrongField { export, field: "cmd".to_owned(), wanted: "a number from 1", given: "0".to_owned() }
+}
+
+fn string(lua: &Lua, export: &'static str, text: &str) -> Result<Value, Error> {
+    lua.create_string(text).map(Value::String).map_err(|error| Error::Lua { export, source: error.into() })
 }
 
 fn chat(fields: &Fields) -> Result<ChatId, Error> {

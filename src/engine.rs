@@ -137,6 +137,18 @@ pub enum Output {
     Cancelled,
 }
 
+/// Why a running call is ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KillReason {
+    /// The user stopped, cancelled or skipped it.
+    User,
+    /// Its time limit passed.
+    TimedOut {
+        /// The limit.
+        limit_ms: u64,
+    },
+}
+
 /// What came of an output function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputOutcome {
@@ -204,7 +216,7 @@ pub enum Effect {
     /// A command gave this text; it is the data of its cmd.
     StoreText { chat: ChatId, call: CallId, cmd: usize, succeeded: bool, text: String },
     /// End what the call started.
-    KillJobs { chat: ChatId, call: CallId },
+    KillJobs { chat: ChatId, call: CallId, why: KillReason },
     /// Run an output function → [`Event::OutputAdded`]…, [`Event::OutputFinished`]. Also for a call that was still
     /// queued when it was cancelled; then it is copied first, without `env` and `setup`.
     RunOutput { chat: ChatId, call: CallId, output: Output },

@@ -1,5 +1,6 @@
 //! The shell around tokio: what must not run on the main loop runs here and answers with an event. No Lua, no decisions.
 
+pub mod commands;
 pub mod inbox;
 pub mod process;
 
@@ -15,17 +16,21 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use crate::adapter::scripted::{self, Step};
-use crate::engine::{ChatId, Event, RequestId};
+use crate::engine::{ChatId, Event, KillReason, RequestId};
 use crate::error::Error;
 use crate::schema::{self, Schemas};
-use crate::tool::{ArgumentsError, CheckedCall, UncheckedCall};
+use crate::tool::{ArgumentsError, CallId, CheckedCall, UncheckedCall};
+use commands::{CommandCmd, Commands, RunError};
 use inbox::Inbox;
 
 /// How many threads do requests and checks.
 const WORKERS: usize = 2;
 
-/// How long [`Runtime::shutdown`] waits for what is in the middle of something, at most.
+/// How long [`Runtime::shutdown`] waits for requests and checks that are in the middle of something, at most.
 pub const SHUTDOWN_MS: u64 = 500;
+
+/// How long it waits for commands, at most: they have 500 ms between SIGTERM and SIGKILL.
+pub const COMMANDS_SHUTDOWN_MS: u64 = 1_000;
 
 /// A day: longer than any time limit, shorter than what the clock cannot add.
 const FAR_MS: u64 = 86_400_000;
@@ -42,6 +47,7 @@ pub struct Runtime {
     inbox: Arc<Inbox>,
     schemas: Arc<Schemas>,
     requests: Requests,
+    commands: Commands,
     workers: OnceCell<Workers>,
     shut_down: AtomicBool,
 }
@@ -63,6 +69,7 @@ impl Runtime {
             inbox,
             schemas: Arc::default(),
             requests: Requests::default(),
+            commands: Commands::default(),
             workers: OnceCell::new(),
             shut_down: AtomicBool::new(false),
         }
@@ -109,6 +116,29 @@ impl Runtime {
         self.requests.abort(request);
     }
 
+    /// Starts a command cmd → [`Event::CommandStarted`], then [`Event::CommandFinished`], always.
+    ///
+    /// # Errors
+    /// Each variant of [`RunError`]; no event follows then.
+    pub fn run_command(&self, cmd: CommandCmd) -> Result<(), RunError> {
+        self.commands.start(&self.inbox, cmd)
+    }
+
+    /// Ends the command of a call, if one runs; its event follows.
+    pub fn stop_command(&self, call: CallId, why: KillReason) {
+        self.commands.stop(call, why);
+    }
+
+    /// What the command of a call printed last; none: no command of it runs.
+    pub fn last_line(&self, call: CallId) -> Option<String> {
+        self.commands.last_line(call)
+    }
+
+    /// How many commands run, those included that left something in the background.
+    pub fn command_count(&self) -> usize {
+        self.commands.count()
+    }
+
     /// Sets the one alarm clock → [`Event::TimePassed`] at `deadline_ms` of [`now_ms`]. None: no alarm.
     pub fn set_alarm(&self, deadline_ms: Option<u64>) {
         if deadline_ms.is_none() && self.workers.get().is_none() {
@@ -120,10 +150,12 @@ impl Runtime {
         }
     }
 
-    /// Ends everything and joins the threads, within [`SHUTDOWN_MS`]. Nothing starts afterwards.
+    /// Ends everything and joins the threads, within [`SHUTDOWN_MS`] and [`COMMANDS_SHUTDOWN_MS`]. Nothing starts
+    /// afterwards.
     pub fn shutdown(&self) {
         self.shut_down.store(true, Ordering::Release);
         self.requests.abort_all();
+        self.commands.stop_all_and_wait(Duration::from_millis(COMMANDS_SHUTDOWN_MS));
         if let Some(workers) = self.workers.get()
             && let Some(tokio) = lock(&workers.tokio).take()
         {

@@ -120,14 +120,11 @@ pub fn run(report: &mut Report) {
     let mut gaps = None;
     let [few, many] = medians(
         3,
-        [
-            &mut || measure("turns(500)").0,
-            &mut || {
-                let (time, seen) = measure("turns(5000)");
-                gaps = Some(seen);
-                time
-            },
-        ],
+        [&mut || measure("turns(500)").0, &mut || {
+            let (time, seen) = measure("turns(5000)");
+            gaps = Some(seen);
+            time
+        }],
     );
     report.linear("a turn with one call", &[(500, few), (5_000, many)]);
     if let Some(gaps) = gaps {

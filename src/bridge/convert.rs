@@ -1,11 +1,13 @@
 //! Values across the border: JSON to Lua as `vim.json.decode` does it, and the fields of an export's table, strictly.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use mlua::{Lua, ObjectLike, Table, UserDataRef, Value};
 use serde_json::Value as Json;
 
 use super::ToolSet;
+use crate::command;
 use crate::error::Error;
 
 /// The largest number below which a Lua number is exact as an integer.
@@ -144,6 +146,42 @@ impl Fields {
         text(&value).map(Some).ok_or_else(|| self.wrong(field, "a string", &value))
     }
 
+    /// Bytes: a path, shell text.
+    pub fn bytes(&self, field: &'static str) -> Result<Vec<u8>, Error> {
+        let value = self.raw(field)?;
+        bytes(&value).ok_or_else(|| self.wrong(field, "a string", &value))
+    }
+
+    /// A list of texts.
+    pub fn texts(&self, field: &'static str) -> Result<Vec<String>, Error> {
+        let value = self.raw(field)?;
+        let words = words(&value).ok_or_else(|| self.wrong(field, "a list of strings", &value))?;
+        Ok(words.into_iter().map(|word| String::from_utf8_lossy(&word).into_owned()).collect())
+    }
+
+    /// Values of placeholders by name: a string is one word, a list several, `{ raw = … }` shell text.
+    pub fn env(&self, field: &'static str) -> Result<BTreeMap<String, command::Value>, Error> {
+        let value = self.raw(field)?;
+        let Value::Table(table) = &value else { return Err(self.wrong(field, "a table", &value)) };
+        let mut env = BTreeMap::new();
+        for pair in table.pairs::<Value, Value>() {
+            let (name, value) = pair.map_err(|error| Error::Lua { export: self.export, source: error.into() })?;
+            let name = text(&name).ok_or_else(|| self.wrong(field, "a table with names", &name))?;
+            let wanted = "a string, a list of strings or { raw = string }";
+            let value = match &value {
+                Value::Table(table) => match table.raw_get::<Value>("raw") {
+                    Ok(Value::Nil) => words(&value).map(command::Value::Words),
+                    Ok(raw) => bytes(&raw).map(command::Value::Raw),
+                    Err(_) => None,
+                },
+                other => bytes(other).map(command::Value::Word),
+            }
+            .ok_or_else(|| self.wrong(&format!("{field}.{name}"), wanted, &value))?;
+            env.insert(name, value);
+        }
+        Ok(env)
+    }
+
     /// A function.
     pub fn function(&self, field: &'static str) -> Result<mlua::Function, Error> {
         match self.raw(field)? {
@@ -241,4 +279,16 @@ fn wrong(export: &'static str, field: String, wanted: &'static str, given: &Valu
         other => format!("a {}", other.type_name()),
     };
     Error::WrongField { export, field, wanted, given }
+}
+
+fn bytes(value: &Value) -> Option<Vec<u8>> {
+    value.as_string().map(|text| text.as_bytes().to_vec())
+}
+
+/// The strings of a list without gaps.
+fn words(value: &Value) -> Option<Vec<Vec<u8>>> {
+    let table = value.as_table()?;
+    let words: Vec<Vec<u8>> =
+        table.sequence_values::<Value>().map(|word| word.ok().and_then(|word| bytes(&word))).collect::<Option<_>>()?;
+    (table.pairs::<Value, Value>().count() == words.len()).then_some(words)
 }

@@ -152,7 +152,10 @@ impl Performers {
                 let store_text = self.store_text.as_ref().ok_or(PerformError::Missing { performer: "store_text" })?;
                 call("store_text", store_text, arguments)?
             }
-            Effect::KillJobs { chat, call: id } => call("kill_jobs", &lua_fn.kill_jobs, (chat.0, id.0))?,
+            Effect::KillJobs { chat, call: id, why } => {
+                runtime.stop_command(*id, *why);
+                call("kill_jobs", &lua_fn.kill_jobs, (chat.0, id.0))?
+            }
             Effect::RunOutput { chat, call: id, output } => {
                 let (kind, cmd, text) = output_words(output);
                 let given = call("run_output", &lua_fn.run_output, (chat.0, id.0, kind, cmd, text))?;

@@ -163,9 +163,7 @@ fn write(value: &[u8]) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-fn lock(
-    running: &Mutex<HashMap<CallId, Running>>,
-) -> MutexGuard<'_, HashMap<CallId, Running>> {
+fn lock(running: &Mutex<HashMap<CallId, Running>>) -> MutexGuard<'_, HashMap<CallId, Running>> {
     // Nothing here panics half-way through a change.
     running.lock().unwrap_or_else(PoisonError::into_inner)
 }

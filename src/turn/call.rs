@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::engine::{Answer, ChatId, Effect, LogLevel, Output, OutputOutcome};
+use crate::engine::{Answer, ChatId, Effect, KillReason, LogLevel, Output, OutputOutcome};
 use crate::gate::approvals::Approvals;
 use crate::gate::{self, Fact, Facts, GatedCall, Verdict};
 use crate::tool::{CallId, CallStatus, Preparation};
@@ -44,7 +44,7 @@ pub struct ToolCall {
     stage: Stage,
     /// Texts that the tool added for its result.
     added: Vec<String>,
-    /// What a command that was ended had printed.
+    /// What is told of a command that was ended, with what it had printed.
     printed: Option<String>,
 }
 
@@ -121,6 +121,13 @@ pub enum End {
 }
 
 impl End {
+    fn kill_reason(&self) -> KillReason {
+        match *self {
+            Self::TimedOut(limit_ms) => KillReason::TimedOut { limit_ms },
+            _ => KillReason::User,
+        }
+    }
+
     fn status(&self) -> CallStatus {
         match self {
             Self::Success => CallStatus::Success,
@@ -400,7 +407,7 @@ impl ToolCall {
             }
             Stage::Running { run, cmd, command } => {
                 let (run, cmd, command) = (*run, *cmd, *command);
-                ctx.emit(Effect::KillJobs { chat: ctx.chat, call: self.id });
+                ctx.emit(Effect::KillJobs { chat: ctx.chat, call: self.id, why: why.kill_reason() });
                 if command {
                     self.stage = Stage::Stopping { run, cmd, end: why, since_ms: ctx.now_ms };
                 } else {
@@ -435,11 +442,8 @@ impl ToolCall {
         let output = match &end {
             End::Error(None) if defines.error => Some(Output::Error { cmd, message: None }),
             End::TimedOut(limit_ms) if defines.error => {
-                let mut message = timed_out(*limit_ms);
-                // The tool's own function tells what was printed, so the result need not say it again.
-                if let Some(printed) = self.printed.take() {
-                    message = format!("{message}\n\n{printed}");
-                }
+                // What the command printed comes with the same words; the tool's own function passes it on.
+                let message = self.printed.take().unwrap_or_else(|| timed_out(*limit_ms));
                 Some(Output::Error { cmd, message: Some(message) })
             }
             End::Rejected(reason) if defines.rejected => Some(Output::Rejected { reason: reason.clone() }),
@@ -474,6 +478,9 @@ impl ToolCall {
             End::Success if !defines.success => Some(format!("Executed {}", self.name)),
             End::Error(Some(message)) => Some(message.clone()),
             End::Error(None) if !defines.error => Some(format!("Error calling {}", self.name)),
+            End::TimedOut(_) if !defines.error && self.printed.is_some() => {
+                Some(format!("Error calling {}", self.name))
+            }
             End::TimedOut(limit_ms) if !defines.error => {
                 Some(format!("Error calling {}: it {}", self.name, timed_out(*limit_ms)))
             }
@@ -485,24 +492,23 @@ impl ToolCall {
             End::Stopped if !defines.cancelled => {
                 Some(format!("The user stopped the chat before the {} tool was done", self.name))
             }
+            End::Skipped if self.printed.is_some() => None,
             End::Skipped => Some(format!("Stopped by the user before the {} tool was done", self.name)),
             End::Success | End::Error(None) | End::TimedOut(_) => None,
             End::Rejected(_) | End::Cancelled | End::Stopped => None,
         };
         // A tool that adds its result in a cmd speaks for itself: the default of `success` would only repeat that.
         let ours = ours.filter(|_| end != End::Success || self.added.is_empty());
-        let ours = match ours {
-            None if self.added.is_empty() => {
+        let ours = match (ours, self.printed.take()) {
+            (Some(ours), Some(printed)) => Some(format!("{ours}\n\n{printed}")),
+            (None, Some(printed)) => Some(printed),
+            (None, None) if self.added.is_empty() => {
                 if status == CallStatus::Success {
                     status = CallStatus::Error;
                 }
                 Some(format!("The call of the {} tool did not complete: the tool gave no result", self.name))
             }
-            ours => ours,
-        };
-        let ours = match self.printed.take() {
-            Some(printed) => Some(ours.map_or_else(|| printed.clone(), |ours| format!("{ours}\n\n{printed}"))),
-            None => ours,
+            (ours, None) => ours,
         };
         self.added.extend(ours.clone());
         let content = match self.added.join("\n\n") {

@@ -505,10 +505,7 @@ fn the_four_answers_do_what_they_say() {
     editor.wait_screen("Run the \"v\" tool?");
     editor.input("g4");
     editor.wait_ended(1);
-    assert_eq!(
-        editor.results(),
-        ["ran 1", "ran 2", "declined: wrong dir", "ran 4", "The user cancelled the v tool"]
-    );
+    assert_eq!(editor.results(), ["ran 1", "ran 2", "declined: wrong dir", "ran 4", "The user cancelled the v tool"]);
     assert_eq!(editor.lua_int("return count('LatheRequestStarted')"), 1, "nothing is sent after a cancel");
     editor.assert_quiet();
 }
