@@ -16,7 +16,7 @@ local prompt = require("lathe.chat.prompt")
 ---@param chat lathe.Chat
 local function open_llm(chat)
   if chat.render.role ~= "llm" then
-    open_llm(chat)
+    chat.render:open_role("llm", chat:title("llm"))
   end
 end
 

@@ -1,4 +1,5 @@
--- Chats: the object that users and tools hold. Its text is in `render.lua`, what the engine wants done in `effects.lua`.
+-- Chats: the object that users and tools hold. Its text is in `render.lua`, what the engine wants done in
+-- `effects.lua`.
 local M = {}
 
 local api = vim.api
@@ -184,7 +185,7 @@ function M.get(bufnr)
   end
 end
 
--- Windows --------------------------------------------------------------------------------------------------------------
+-- Windows ------------------------------------------------------------------------------------------------------------
 
 ---Whether a window of this tab page shows the chat.
 ---@return boolean
@@ -215,7 +216,7 @@ function Chat:hide()
   require("lathe.chat.window").hide(self.bufnr)
 end
 
--- Messages -------------------------------------------------------------------------------------------------------------
+-- Messages -----------------------------------------------------------------------------------------------------------
 
 ---Adds a message to the history; it joins after the calls that are open.
 ---@param message { role: "user"|"system"|"llm", content: string }
@@ -274,7 +275,7 @@ function Chat:notice(text)
   end
 end
 
--- Actions --------------------------------------------------------------------------------------------------------------
+-- Actions ------------------------------------------------------------------------------------------------------------
 
 ---Sends what is in the input; while a turn runs it goes out with the results.
 function Chat:submit()

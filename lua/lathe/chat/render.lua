@@ -89,7 +89,7 @@ local function touch(self)
   end
 end
 
--- What the history is made of ------------------------------------------------------------------------------------------
+-- What the history is made of ----------------------------------------------------------------------------------------
 
 ---@param self lathe.Render
 ---@param item table
@@ -181,7 +181,7 @@ function Render:block_at_cursor()
   end
 end
 
--- Writing --------------------------------------------------------------------------------------------------------------
+-- Writing ------------------------------------------------------------------------------------------------------------
 
 ---Runs `fn` outside the user's undo: setting the level closes their open undo step, and what is written then is none.
 ---@param bufnr integer
@@ -206,7 +206,7 @@ end
 ---@param row integer
 function Render:place_input(row)
   local held = self.held and { { "  (waits for the tools)", "LatheFact" } } or nil
-  api.nvim_buf_set_extmark(self.bufnr, ns_input, INPUT_MARK, row, 0, { virt_text = held })
+  api.nvim_buf_set_extmark(self.bufnr, ns_input, row, 0, { id = INPUT_MARK, virt_text = held })
 end
 
 ---How a block looks besides its text.
@@ -399,7 +399,7 @@ function Render:flush()
   self:spin()
 end
 
--- Spinner --------------------------------------------------------------------------------------------------------------
+-- Spinner ------------------------------------------------------------------------------------------------------------
 
 ---@param self lathe.Render
 local function draw_spinner(self)
@@ -462,7 +462,7 @@ function Render:wait(waiting)
   end
 end
 
--- Input ----------------------------------------------------------------------------------------------------------------
+-- Input --------------------------------------------------------------------------------------------------------------
 
 ---The lines under the input's heading, without empty ones around them, and where they are.
 ---@param self lathe.Render
