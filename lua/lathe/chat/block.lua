@@ -190,7 +190,9 @@ end
 ---@param ms number
 ---@return string such as `0.4 ms`, `12.3 s`
 function M.duration(ms)
-  if ms < 10 then
+  if ms < 0.1 then
+    return "<0.1 ms"
+  elseif ms < 10 then
     return ("%.1f ms"):format(ms)
   elseif ms < 1000 then
     return ("%d ms"):format(ms)

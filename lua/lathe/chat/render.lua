@@ -213,7 +213,7 @@ end
 
 ---@param row integer
 function Render:place_input(row)
-  local held = self.held and { { "  (waits for the tools)", "LatheFact" } } or nil
+  local held = self.held and { { " (waits for the tools)", "LatheFact" } } or nil
   api.nvim_buf_set_extmark(self.bufnr, ns_input, row, 0, { id = INPUT_MARK, virt_text = held })
 end
 
