@@ -58,14 +58,21 @@ local function dress_buffer(chat)
       chat:close()
     end,
   })
-  api.nvim_create_autocmd("BufWinLeave", {
-    group = group,
-    buffer = bufnr,
-    desc = "lathe: tell that a chat is hidden",
-    callback = function()
-      events.emit("ChatHidden", chat)
-    end,
-  })
+  -- Both may come several times for one change of windows.
+  for event, name in pairs({ BufWinEnter = "ChatOpened", BufWinLeave = "ChatHidden" }) do
+    api.nvim_create_autocmd(event, {
+      group = group,
+      buffer = bufnr,
+      desc = "lathe: tell that a chat is shown or hidden",
+      callback = function()
+        local is_shown = event == "BufWinEnter"
+        if chat.is_shown ~= is_shown then
+          chat.is_shown = is_shown
+          events.emit(name, chat)
+        end
+      end,
+    })
+  end
 end
 
 ---@param chat lathe.Chat
@@ -126,6 +133,7 @@ function M.new(opts)
     questions = {},
     given = {},
     is_running = false,
+    is_shown = false,
     turn = 0,
     opens_for_questions = opts._opens_for_questions,
   }, Chat)
@@ -202,7 +210,6 @@ function Chat:open(opts)
     return
   elseif win == -1 then
     require("lathe.chat.window").open(self.bufnr, self.display.chat.window, enter)
-    events.emit("ChatOpened", self)
   elseif enter then
     api.nvim_set_current_win(win)
   end

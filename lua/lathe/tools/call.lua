@@ -132,7 +132,8 @@ local function copy_tool(definition)
     return copy(definition, {})
   end
   local result = {}
-  local seen = { [definition] = result }
+  -- What the author's table says about itself is about the copy.
+  local seen = { [tools.source(definition.name) or definition] = result, [definition] = result }
   for key, item in next, definition do
     if key ~= "schema" then
       result[key] = type(item) == "table" and (seen[item] or copy(item, seen)) or item
