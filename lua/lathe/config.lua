@@ -69,7 +69,8 @@ local defaults = {
   },
 }
 
--- What a default's own type does not say. `*` stands for any name; a `*` as type means that the value is checked elsewhere.
+-- What a default's own type does not say. `*` stands for any name; as a type it means that the value is checked
+-- elsewhere.
 -- stylua: ignore
 local types = {
   ["adapters.http.*"] = "table|function|string",

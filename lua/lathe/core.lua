@@ -29,13 +29,14 @@ end
 
 ---@return lathe.Core? lib
 ---@return string[] tried one line per place, with the reason
+---@return string? path of the library
 local function find()
   local tried = {}
   local preset = package.loaded.lathe_core or package.preload.lathe_core
   if preset then
     local ok, lib = pcall(require, "lathe_core")
     if ok then
-      return lib, tried
+      return lib, tried, "package.loaded"
     end
     tried[1] = "package.preload: " .. tostring(lib)
   end
@@ -47,7 +48,7 @@ local function find()
       local ok, lib = pcall(open or error, open and "lathe_core" or reason)
       if ok and type(lib) == "table" then
         package.loaded.lathe_core = lib
-        return lib, tried
+        return lib, tried, path
       end
       tried[#tried + 1] = ("%s: %s"):format(path, tostring(lib):gsub("^" .. vim.pesc(path) .. ":%s*", ""))
     end
@@ -74,14 +75,14 @@ function M.load()
   if M.lib or failure then
     return M.lib, failure
   end
-  local lib, tried = find()
+  local lib, tried, path = find()
   if not lib then
     failure = explain("the library could not be loaded. Tried:", tried)
     return nil, failure
   end
   local version = require("lathe.version")
   if lib.version ~= version then
-    local fact = ("the library has version %s, the plugin has %s."):format(tostring(lib.version), version)
+    local fact = ("%s has version %s, the plugin has %s."):format(path, tostring(lib.version), version)
     failure = explain("the library is from another version of the plugin:", { fact })
     return nil, failure
   end

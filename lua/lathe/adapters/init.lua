@@ -4,8 +4,24 @@ local M = {}
 
 local config = require("lathe.config")
 
-local HOW =
-  'no adapter is configured: set interactions.chat.adapter to one of adapters.http, for example require("lathe.adapters").extend("scripted", { turns = { { text = "Hello" } } })'
+local HOW = "no adapter is configured: add one to adapters.http in setup(), see `:help lathe-adapters`"
+
+local registered = {} ---@type table<string, lathe.Adapter>
+
+---Makes an adapter known, as if it were in `adapters.http`.
+---@param name string
+---@param adapter lathe.Adapter
+function M.register(name, adapter)
+  registered[name] = adapter
+end
+
+---What the user has configured under a name.
+---@param name string
+---@return lathe.Adapter|string|function|nil
+local function configured(name)
+  local found = registered[name] or config.get().adapters.http[name]
+  return found ~= name and found or nil -- `name = "name"` is the shipped one
+end
 
 ---@param name string
 ---@return lathe.Adapter?
@@ -35,11 +51,7 @@ local function find(source)
       end
       source = result
     else
-      local known = config.get().adapters.http[source]
-      if known == source then
-        known = nil -- `name = "name"` is the shipped one
-      end
-      local found = known or shipped(source)
+      local found = configured(source) or shipped(source)
       if not found then
         return nil, ('there is no adapter "%s"; known: %s'):format(source, table.concat(M.names(), ", "))
       end
@@ -52,10 +64,18 @@ local function find(source)
   return source
 end
 
+---The names that the user has configured, sorted.
+---@return string[]
+local function configured_names()
+  local names = vim.tbl_keys(vim.tbl_extend("force", config.get().adapters.http, registered))
+  table.sort(names)
+  return names
+end
+
 ---The names of all adapters, sorted.
 ---@return string[]
 function M.names()
-  local names = vim.tbl_keys(config.get().adapters.http)
+  local names = configured_names()
   if not vim.list_contains(names, "scripted") then
     names[#names + 1] = "scripted"
   end
@@ -83,7 +103,10 @@ end
 ---@return string? message how to configure one
 function M.resolve(spec, model)
   if spec == nil then
-    return nil, HOW
+    spec = configured_names()[1]
+    if not spec then
+      return nil, HOW
+    end
   end
   if type(spec) == "table" and not spec.wire and type(spec.name) == "string" then
     spec, model = spec.name, model or spec.model

@@ -105,7 +105,7 @@ local function remove(chat, question, status)
     if other == question then
       table.remove(chat.questions, i)
       local call = question.call
-      call.block.question = nil
+      call.block.question = false
       call.block.state = "waiting"
       chat.render:change_call(call.block)
       events.emit_call("ToolApprovalFinished", chat, call, status)

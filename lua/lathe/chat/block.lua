@@ -4,6 +4,7 @@ local M = {}
 local find, sub = string.find, string.sub
 
 ---@class lathe.Block
+---@field kind "call" what it is in the queue of `lathe.Render`
 ---@field state string key of the icons
 ---@field head string the tool's name and label, one line
 ---@field body string[]? texts shown below
@@ -137,19 +138,26 @@ function M.append(lines, n, block, icons, limits)
   return n - start
 end
 
+-- One table for all marks: Neovim copies what it is given, and a large batch sets thousands.
+local chunk = { "", "LatheFact" }
+local virt_text = { chunk }
+local opts = {} ---@type vim.api.keyset.set_extmark
+
 ---The extmark that colours the icon and shows the fact; nil when there is nothing to show.
 ---@param block lathe.Block
 ---@param icons table<string, string>
----@return vim.api.keyset.set_extmark?
+---@return vim.api.keyset.set_extmark? opts valid until the next call
 function M.look(block, icons)
-  if block.state == "running" then
+  local state, fact = block.state, block.fact
+  if state == "running" then
     return nil -- the spinner lies over it
   end
-  local opts = { end_col = #icons[block.state], hl_group = colours[block.state] or "LatheFact" }
-  if block.fact then
-    opts.virt_text = { { block.fact, "LatheFact" } }
-    opts.virt_text_pos = "eol_right_align"
-  end
+  opts.id = block.look
+  opts.end_col = #icons[state]
+  opts.hl_group = colours[state] or "LatheFact"
+  chunk[1] = fact or ""
+  opts.virt_text = fact and virt_text or nil
+  opts.virt_text_pos = fact and "eol_right_align" or nil
   return opts
 end
 
@@ -182,7 +190,9 @@ end
 ---@param ms number
 ---@return string such as `0.4 ms`, `12.3 s`
 function M.duration(ms)
-  if ms < 10 then
+  if ms < 0.1 then
+    return "<0.1 ms"
+  elseif ms < 10 then
     return ("%.1f ms"):format(ms)
   elseif ms < 1000 then
     return ("%d ms"):format(ms)

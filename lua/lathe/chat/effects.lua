@@ -16,7 +16,7 @@ local prompt = require("lathe.chat.prompt")
 ---@param chat lathe.Chat
 local function open_llm(chat)
   if chat.render.role ~= "llm" then
-    open_llm(chat)
+    chat.render:open_role("llm", chat:title("llm"))
   end
 end
 
@@ -26,9 +26,14 @@ end
 local function show_call(chat, call, state)
   local label = calls.label(call)
   local call_block = {
+    kind = "call",
     state = state,
-    head = label and block.one_line(call.name .. "  " .. label) or block.one_line(call.name),
+    head = block.one_line(label and call.name .. "  " .. label or call.name),
     is_live = true,
+    body = false,
+    question = false,
+    fact = nil,
+    look = nil,
   }
   call.block = call_block
   open_llm(chat)
@@ -63,13 +68,13 @@ local has_text = { success = true, error = true, timeout = true }
 ---@param content string?
 ---@param duration_ms integer
 local function show_end(chat, call, status, content, duration_ms)
-  local was_prepared = call.block ~= nil
+  local was_prepared = call.block and true or false
   if not was_prepared then
     show_call(chat, call, status)
   end
   local call_block = call.block
   call_block.is_live = false
-  call_block.question = nil
+  call_block.question = false
   call_block.state = status
   call_block.fact = fact_of(call, status, duration_ms)
   if content and has_text[status] then

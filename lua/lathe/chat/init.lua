@@ -1,4 +1,5 @@
--- Chats: the object that users and tools hold. Its text is in `render.lua`, what the engine wants done in `effects.lua`.
+-- Chats: the object that users and tools hold. Its text is in `render.lua`, what the engine wants done in
+-- `effects.lua`.
 local M = {}
 
 local api = vim.api
@@ -57,14 +58,21 @@ local function dress_buffer(chat)
       chat:close()
     end,
   })
-  api.nvim_create_autocmd("BufWinLeave", {
-    group = group,
-    buffer = bufnr,
-    desc = "lathe: tell that a chat is hidden",
-    callback = function()
-      events.emit("ChatHidden", chat)
-    end,
-  })
+  -- Both may come several times for one change of windows.
+  for event, name in pairs({ BufWinEnter = "ChatOpened", BufWinLeave = "ChatHidden" }) do
+    api.nvim_create_autocmd(event, {
+      group = group,
+      buffer = bufnr,
+      desc = "lathe: tell that a chat is shown or hidden",
+      callback = function()
+        local is_shown = event == "BufWinEnter"
+        if chat.is_shown ~= is_shown then
+          chat.is_shown = is_shown
+          events.emit(name, chat)
+        end
+      end,
+    })
+  end
 end
 
 ---@param chat lathe.Chat
@@ -125,6 +133,7 @@ function M.new(opts)
     questions = {},
     given = {},
     is_running = false,
+    is_shown = false,
     turn = 0,
     opens_for_questions = opts._opens_for_questions,
   }, Chat)
@@ -184,7 +193,7 @@ function M.get(bufnr)
   end
 end
 
--- Windows --------------------------------------------------------------------------------------------------------------
+-- Windows ------------------------------------------------------------------------------------------------------------
 
 ---Whether a window of this tab page shows the chat.
 ---@return boolean
@@ -201,7 +210,6 @@ function Chat:open(opts)
     return
   elseif win == -1 then
     require("lathe.chat.window").open(self.bufnr, self.display.chat.window, enter)
-    events.emit("ChatOpened", self)
   elseif enter then
     api.nvim_set_current_win(win)
   end
@@ -215,7 +223,7 @@ function Chat:hide()
   require("lathe.chat.window").hide(self.bufnr)
 end
 
--- Messages -------------------------------------------------------------------------------------------------------------
+-- Messages -----------------------------------------------------------------------------------------------------------
 
 ---Adds a message to the history; it joins after the calls that are open.
 ---@param message { role: "user"|"system"|"llm", content: string }
@@ -274,7 +282,7 @@ function Chat:notice(text)
   end
 end
 
--- Actions --------------------------------------------------------------------------------------------------------------
+-- Actions ------------------------------------------------------------------------------------------------------------
 
 ---Sends what is in the input; while a turn runs it goes out with the results.
 function Chat:submit()

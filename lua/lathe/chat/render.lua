@@ -89,7 +89,7 @@ local function touch(self)
   end
 end
 
--- What the history is made of ------------------------------------------------------------------------------------------
+-- What the history is made of ----------------------------------------------------------------------------------------
 
 ---@param self lathe.Render
 ---@param item table
@@ -142,7 +142,7 @@ end
 ---A call; changes of it are told by `change_call`.
 ---@param call_block lathe.Block
 function Render:add_call(call_block)
-  add(self, { kind = "call", block = call_block })
+  add(self, call_block)
 end
 
 ---@param call_block lathe.Block
@@ -181,7 +181,7 @@ function Render:block_at_cursor()
   end
 end
 
--- Writing --------------------------------------------------------------------------------------------------------------
+-- Writing ------------------------------------------------------------------------------------------------------------
 
 ---Runs `fn` outside the user's undo: setting the level closes their open undo step, and what is written then is none.
 ---@param bufnr integer
@@ -196,17 +196,25 @@ local function outside_undo(bufnr, fn)
   end
 end
 
----Row of the input's heading.
+---Row of the input's heading, or of what the user has left in its place.
 ---@return integer
 function Render:input_row()
+  local last = math.max(api.nvim_buf_line_count(self.bufnr) - 1, 0)
   local mark = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_input, INPUT_MARK, {})
-  return mark[1] or math.max(api.nvim_buf_line_count(self.bufnr) - 1, 0)
+  return math.min(mark[1] or last, last)
+end
+
+---@param self lathe.Render
+---@param row integer
+---@return string? line
+local function line_at(self, row)
+  return row >= 0 and api.nvim_buf_get_lines(self.bufnr, row, row + 1, false)[1] or nil
 end
 
 ---@param row integer
 function Render:place_input(row)
-  local held = self.held and { { "  (waits for the tools)", "LatheFact" } } or nil
-  api.nvim_buf_set_extmark(self.bufnr, ns_input, INPUT_MARK, row, 0, { virt_text = held })
+  local held = self.held and { { " (waits for the tools)", "LatheFact" } } or nil
+  api.nvim_buf_set_extmark(self.bufnr, ns_input, row, 0, { id = INPUT_MARK, virt_text = held })
 end
 
 ---How a block looks besides its text.
@@ -216,7 +224,6 @@ end
 local function look(self, call_block, row)
   local opts = block.look(call_block, self.icons)
   if opts then
-    opts.id = call_block.look
     call_block.look = api.nvim_buf_set_extmark(self.bufnr, ns_look, row, 0, opts)
   end
 end
@@ -247,11 +254,11 @@ local function rewrite(self, call_block)
   call_block.dirty = false
   local mark = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_range, call_block.range, { details = true })
   local row = mark[1]
-  if not row or api.nvim_buf_get_lines(self.bufnr, row, row + 1, false)[1] ~= call_block.first then
+  if not row or line_at(self, row) ~= call_block.first then
     -- The user has removed it: show it as a new one, its outcome must not be lost.
     call_block.range, call_block.look = nil, nil
     self.live[call_block] = nil
-    self.queue[#self.queue + 1] = { kind = "call", block = call_block }
+    self.queue[#self.queue + 1] = call_block
     return
   end
   local lines = {}
@@ -290,13 +297,17 @@ end
 ---@param self lathe.Render
 ---@return string[] lines
 ---@return boolean joined whether the first line continues the history's last
----@return table[] marks `{ index, item, count }`
+---@return table marks flat: index, item, count of lines, index, …
 ---@return string? tail
 local function build(self)
   local lines, n = {}, 0
-  local marks = {}
+  local marks, n_marks = {}, 0
   local joined = false
   local tail = self.tail
+  local function mark(index, item, count)
+    marks[n_marks + 1], marks[n_marks + 2], marks[n_marks + 3] = index, item, count
+    n_marks = n_marks + 3
+  end
   for _, item in ipairs(self.queue) do
     local kind = item.kind
     if kind == "call" then
@@ -304,8 +315,8 @@ local function build(self)
         n = n + 1
         lines[n] = ""
       end
-      local count = block.append(lines, n, item.block, self.icons, self.limits)
-      marks[#marks + 1] = { n, item, count }
+      local count = block.append(lines, n, item, self.icons, self.limits)
+      mark(n, item, count)
       n = n + count
       tail = kind
     else
@@ -323,7 +334,7 @@ local function build(self)
           lines[n] = ""
         end
         if kind == "heading" then
-          marks[#marks + 1] = { n, item, 1 }
+          mark(n, item, 1)
         end
         for i = from, #new do
           n = n + 1
@@ -339,35 +350,35 @@ end
 ---@param self lathe.Render
 local function write_queue(self)
   local bufnr = self.bufnr
-  local was_empty = self.tail == nil
   local lines, joined, marks, tail = build(self)
   self.queue = {}
   if #lines == 0 then
     return
   end
-  local input_row = self:input_row()
-  local row
-  if joined and input_row >= 2 then
-    row = input_row - 2
-    local col = #(api.nvim_buf_get_lines(bufnr, row, row + 1, false)[1] or "")
+  local row = self:input_row()
+  if line_at(self, row) ~= self.heading then
+    api.nvim_buf_set_lines(bufnr, row, row, false, { self.heading, "" })
+    self:place_input(row)
+  end
+  if line_at(self, row - 1) == "" then
+    row = row - 1 -- the history ends with an empty line: new text goes before it
+  else
+    lines[#lines + 1] = ""
+  end
+  if joined and row > 0 then
+    row = row - 1
+    local col = #line_at(self, row)
     api.nvim_buf_set_text(bufnr, row, col, row, col, lines)
   else
-    -- The history ends with an empty line: new text goes before it.
-    row = math.max(input_row - 1, 0)
-    if was_empty or input_row == 0 then
-      row = input_row
-      lines[#lines + 1] = ""
-    end
     api.nvim_buf_set_lines(bufnr, row, row, false, lines)
   end
   self.tail = tail
-  for _, mark in ipairs(marks) do
-    local item = mark[2]
-    if item.block then
-      place(self, item.block, row + mark[1], mark[3], lines[mark[1] + 1])
+  for i = 1, #marks, 3 do
+    local index, item = marks[i], marks[i + 1]
+    if item.kind == "call" then
+      place(self, item, row + index, marks[i + 2], lines[index + 1])
     else
-      item.mark = api.nvim_buf_set_extmark(bufnr, ns_heading, row + mark[1], 0, {})
-      self.last_heading = item.mark
+      self.last_heading = api.nvim_buf_set_extmark(bufnr, ns_heading, row + index, 0, {})
     end
   end
 end
@@ -399,7 +410,7 @@ function Render:flush()
   self:spin()
 end
 
--- Spinner --------------------------------------------------------------------------------------------------------------
+-- Spinner ------------------------------------------------------------------------------------------------------------
 
 ---@param self lathe.Render
 local function draw_spinner(self)
@@ -462,7 +473,7 @@ function Render:wait(waiting)
   end
 end
 
--- Input ----------------------------------------------------------------------------------------------------------------
+-- Input --------------------------------------------------------------------------------------------------------------
 
 ---The lines under the input's heading, without empty ones around them, and where they are.
 ---@param self lathe.Render

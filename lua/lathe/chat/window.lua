@@ -19,7 +19,8 @@ local function layout(settings)
   elseif settings.layout == "float" then
     local height = cells(settings.height or 0.8, vim.o.lines)
     local row, col = math.floor((vim.o.lines - height) / 2) - 1, math.floor((vim.o.columns - width) / 2)
-    return { relative = "editor", border = "rounded", width = width, height = height, row = math.max(row, 0), col = col }
+    row = math.max(row, 0)
+    return { relative = "editor", border = "rounded", width = width, height = height, row = row, col = col }
   end
   return { split = "right", win = -1, width = width }
 end

@@ -87,7 +87,7 @@ end
 
 ---A deep copy; cycles stay cycles, userdata and functions are shared.
 ---@param value table
----@param seen table<table, table>
+---@param seen table<table, table> what has been copied
 ---@return table
 local function copy(value, seen)
   local result = {}
@@ -109,11 +109,45 @@ local function copy(value, seen)
 end
 M.copy = copy
 
+---@param tool lathe.Tool
+---@param key any
+---@return any
+local function copy_schema(tool, key)
+  if key ~= "schema" then
+    return nil
+  end
+  local definition = tools.resolve(rawget(tool, "name"))
+  local schema = definition and copy(definition.schema, {})
+  rawset(tool, "schema", schema)
+  return schema
+end
+
+local lazy = { __index = copy_schema }
+
+---A call's own copy of a tool. The schema, most of what there is to copy, is copied when it is first looked at.
+---@param definition lathe.Tool
+---@return lathe.Tool
+local function copy_tool(definition)
+  if getmetatable(definition) then
+    return copy(definition, {})
+  end
+  local result = {}
+  -- What the author's table says about itself is about the copy.
+  local seen = { [tools.source(definition.name) or definition] = result, [definition] = result }
+  for key, item in next, definition do
+    if key ~= "schema" then
+      result[key] = type(item) == "table" and (seen[item] or copy(item, seen)) or item
+    end
+  end
+  return setmetatable(result, lazy)
+end
+
 ---A call that the model or a caller asked for.
 ---@param chat lathe.Chat
 ---@param id integer
 ---@param function_call lathe.FunctionCall
 function M.add(chat, id, function_call)
+  -- All fields at once: a table that grows field by field is allocated several times, which shows in large batches.
   local call = {
     id = id,
     name = function_call["function"].name,
@@ -121,6 +155,16 @@ function M.add(chat, id, function_call)
     source = "lua",
     finished = false,
     killed = false,
+    tool = false,
+    args = false,
+    view = false,
+    meta = false,
+    block = false,
+    cmd = false,
+    started_ns = false,
+    has_pending = false,
+    succeeded = false,
+    pending = nil,
   }
   chat.calls[id] = call
   chat.calls_by_wire[function_call.id] = call
@@ -154,7 +198,7 @@ function M.prepare(chat, call, args)
   if not definition then
     return false, fault or ('Tool "%s" is no longer there'):format(call.name), false, false
   end
-  local tool = copy(definition, {})
+  local tool = copy_tool(definition)
   tool.args = args
   tool.function_call = call.function_call
   local view = setmetatable({

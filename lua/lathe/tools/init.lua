@@ -252,6 +252,14 @@ function M.resolve(name)
   return nil, message
 end
 
+---What a definition was made from: the table that its author wrote.
+---@param name string
+---@return table?
+function M.source(name)
+  local known = resolved[name]
+  return known and known.source
+end
+
 ---@param name string
 ---@param chat lathe.Chat?
 ---@return boolean

@@ -1,0 +1,273 @@
+---@meta
+-- Types for lua_ls: what tool authors hold, and what crosses the bridge. Never loaded.
+error("lathe.types is for the language server only")
+
+-- Tools ---------------------------------------------------------------------------------------------------------------
+
+---@alias lathe.CallStatus "success"|"error"|"rejected"|"cancelled"|"stopped"|"skipped"|"timeout"|"denied"
+
+---What a cmd returns or gives to `output_cb`.
+---@class lathe.CmdResult
+---@field status "success"|"error"
+---@field data any
+
+---@class lathe.CmdOpts
+---@field input any result of the cmd before
+---@field output_cb fun(result: lathe.CmdResult) for results that come later; only the first counts; may be called in a fast event
+---@field register_job fun(job: { kill: function }) ended when the call is
+
+---@alias lathe.CmdFunction fun(self: lathe.Tools, args: table, opts: lathe.CmdOpts): lathe.CmdResult?
+---@alias lathe.Cmd lathe.CmdFunction|string|string[]|{ cmd: string|string[], flag: string }
+
+---@class lathe.Meta
+---@field tools lathe.Tools
+---@field cmd lathe.Cmd? the entry of `cmds` that ran
+---@field opts { reason: string? }? for `rejected`
+
+---@class lathe.ToolHandlers
+---@field setup? fun(self: lathe.Tool, meta: lathe.Meta)
+---@field prompt_condition? fun(self: lathe.Tool, meta: lathe.Meta): boolean?
+---@field on_exit? fun(self: lathe.Tool, meta: lathe.Meta)
+
+---@class lathe.ToolOutput
+---@field success? fun(self: lathe.Tool, stdout: any[]?, meta: lathe.Meta)
+---@field error? fun(self: lathe.Tool, stderr: any[]?, meta: lathe.Meta)
+---@field prompt? fun(self: lathe.Tool, meta: lathe.Meta): string
+---@field rejected? fun(self: lathe.Tool, meta: lathe.Meta)
+---@field cancelled? fun(self: lathe.Tool, meta: lathe.Meta)
+---@field cmd_string? fun(self: lathe.Tool, meta: lathe.Meta): string
+
+---@class lathe.ToolOpts
+---@field require_approval_before? boolean|table|fun(tool: lathe.Tool, tools: lathe.Tools): boolean?
+---@field require_cmd_approval? boolean only in the config entry
+---@field protect? boolean only in the config entry
+---@field judge? boolean
+---@field timeout? number|false ms that a call may take
+---@field use_handlers_once? boolean
+---@field parallel? boolean calls may overlap with neighbours that have it too
+
+---A tool, as its author writes it. In handlers and output functions it is the call's own copy.
+---@class lathe.Tool
+---@field name? string as its key in the config
+---@field description? string
+---@field schema table OpenAI form: `{ type = "function", ["function"] = { name, description, parameters } }`
+---@field cmds? lathe.Cmd[]
+---@field system_prompt? string|fun(schema: table): string
+---@field env? fun(tool: lathe.Tool): table
+---@field handlers? lathe.ToolHandlers
+---@field output? lathe.ToolOutput
+---@field gates? { is_safe: function?, judge_context: function? }
+---@field opts? lathe.ToolOpts
+---@field args? table the call's arguments
+---@field function_call? lathe.FunctionCall
+
+---An entry of `interactions.chat.tools`: a tool, or where one is.
+---@class lathe.ToolEntry : lathe.Tool
+---@field schema? table
+---@field path? string module or file that returns the tool
+---@field callback? lathe.Tool|string|fun(): lathe.Tool
+---@field extends? string
+---@field enabled? boolean|fun(adapter: lathe.Adapter?): boolean
+---@field visible? boolean
+
+---The tool system as a call sees it.
+---@class lathe.Tools
+---@field tool lathe.Tool? the running tool
+---@field chat lathe.Chat
+---@field bufnr integer
+---@field status "success"|"error" of the last cmd
+---@field stdout any[] data of the call's successful cmds
+---@field stderr any[] errors of this turn
+
+---One call on the Lua side, from the model's request to its result.
+---@class lathe.Call
+---@field id integer the engine's id
+---@field name string
+---@field function_call lathe.FunctionCall
+---@field source string
+---@field tool lathe.Tool|false its copy, once prepared
+---@field args table|false
+---@field view lathe.Tools|false
+---@field meta lathe.Meta|false
+---@field env table? what the tool's `env` returned
+---@field cmd integer|false number of the cmd that runs
+---@field input any result of the cmd before
+---@field pending any data not yet in stdout or stderr
+---@field has_pending boolean
+---@field succeeded boolean
+---@field jobs table[]?
+---@field killed boolean jobs are ended, also later ones
+---@field finished boolean
+---@field started_ns integer|false
+---@field reason string? why the user rejected it
+---@field block lathe.Block|false
+
+---@class lathe.RunResult
+---@field status lathe.CallStatus
+---@field content string what a model would read
+---@field display string? what a chat would show
+
+-- Chats ---------------------------------------------------------------------------------------------------------------
+
+---@class lathe.FunctionCall
+---@field id string
+---@field type "function"
+---@field function { name: string, arguments: string }
+
+---@class lathe.Message
+---@field role "system"|"user"|"llm"|"tool"
+---@field content string
+---@field tools { calls: lathe.FunctionCall[]?, call_id: string?, is_error: boolean? }?
+---@field reasoning { content: string }?
+---@field opts { visible: boolean }
+---@field _meta table
+
+---@class lathe.Chat
+---@field bufnr integer
+---@field id integer
+---@field adapter lathe.Adapter?
+---@field messages lathe.Message[] the history; writing to it has no effect
+---@field tools lathe.Tools
+---@field tool_registry lathe.ToolRegistry
+---@field config lathe.ChatConfig
+---@field display table
+---@field render lathe.Render
+---@field is_running boolean a turn runs
+---@field is_closing boolean?
+---@field is_shown boolean some window shows it
+---@field turn integer how many turns there were
+---@field stderr any[] errors of this turn
+---@field calls table<integer, lathe.Call>
+---@field calls_by_wire table<string, lathe.Call>
+---@field questions lathe.Question[]
+---@field given string[] messages of the model that were added from outside and are to be shown
+---@field taken string? what was taken from the input and is on its way into the history
+---@field last_llm lathe.Message?
+---@field usage { input: integer, output: integer }?
+---@field adapter_message string? why there is no adapter
+---@field opens_for_questions boolean?
+---@field on_call_finished fun(call: lathe.Call, status: lathe.CallStatus)?
+---@field on_turn_finished fun(how: string)?
+
+---@class lathe.ChatOpts
+---@field adapter? string|lathe.Adapter|{ name: string, model: string? }
+---@field model? string
+---@field agent? string
+---@field tools? string[] tools and groups to offer
+---@field messages? { role: "user"|"system"|"llm", content: string, opts: table? }[]
+---@field prompt? string text for the input
+---@field submit? boolean send it
+---@field hidden? boolean open no window
+
+---@class lathe.ToolRegistry
+---@field flags table<string, boolean>
+---@field in_use table<string, true>
+---@field schemas table<string, table>
+---@field groups table<string, table>
+
+-- Adapters ------------------------------------------------------------------------------------------------------------
+
+---@class lathe.Adapter
+---@field name string
+---@field formatted_name? string
+---@field wire string
+---@field model? string
+---@field turns? lathe.ScriptedTurn[]|fun(messages: lathe.Message[]): lathe.ScriptedTurn?
+---@field handlers? table
+
+---@class lathe.ScriptedTurn
+---@field text? string
+---@field chunks? string[] the text in pieces
+---@field reasoning? string
+---@field tool_calls? { id: string?, name: string, arguments: table|string }[] text: as it is
+---@field error? string the request fails after what came before
+---@field delay_ms? number
+---@field usage? { input: integer, output: integer }
+---@field hang? boolean never ends
+
+-- Options -------------------------------------------------------------------------------------------------------------
+
+---@class lathe.ChatConfig
+---@field adapter string|table|function|nil
+---@field roles { user: string|function, llm: string|fun(adapter: lathe.Adapter?): string }
+---@field system_prompt string|function|nil
+---@field keymaps table<string, { modes: table<string, string|string[]>, desc: string? }|false>
+---@field tools table
+
+---@class lathe.Config
+---@field adapters { http: table<string, table|function|string> }
+---@field interactions { chat: lathe.ChatConfig, background: table }
+---@field permission string|table|nil
+---@field permission_memory "chat"|"project"
+---@field tool_output { max_lines: integer, max_bytes: integer, encoding: string? }
+---@field agent table<string, table>
+---@field native table
+---@field project_tools table
+---@field display table
+
+---@class lathe.Opts
+---@field adapters? { http: table<string, table|function|string>? }
+---@field interactions? table
+---@field permission? string|table
+---@field permission_memory? "chat"|"project"
+---@field tool_output? { max_lines: integer?, max_bytes: integer?, encoding: string? }
+---@field agent? table<string, table>
+---@field native? table
+---@field project_tools? table
+---@field display? table
+
+-- The library ---------------------------------------------------------------------------------------------------------
+
+---A list of offered tools, held by the library.
+---@class lathe.ToolSet : userdata
+
+---What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
+---@class lathe.Core
+---@field version string
+---@field start fun(performers: lathe.Performers)
+---@field open_chat fun(o: { auto_submit_success: boolean, auto_submit_errors: boolean, max_parallel: integer }): integer
+---@field submit fun(o: { chat: integer })
+---@field stop fun(o: { chat: integer })
+---@field skip fun(o: { chat: integer })
+---@field clear fun(o: { chat: integer })
+---@field close_chat fun(o: { chat: integer })
+---@field add_message fun(o: { chat: integer, role: string, content: string, visible: boolean? })
+---@field tool_set fun(o: { tools: { name: string, schema: string?, numeric_strings: boolean, parallel: boolean }[] }): lathe.ToolSet
+---@field request_calls fun(o: { chat: integer, calls: table[], tools: lathe.ToolSet, submit: boolean })
+---@field start_request fun(o: { chat: integer, request: integer, tools: lathe.ToolSet, wire: string, turn: string })
+---@field fail_request fun(o: { chat: integer, request: integer, message: string })
+---@field answer fun(o: { chat: integer, call: integer, answer: string, reason: string? })
+---@field finish_cmd fun(chat: integer, call: integer, cmd: integer, succeeded: boolean)
+---@field add_output fun(chat: integer, call: integer, content: string)
+---@field drain fun()
+---@field shutdown fun()
+---@field counts fun(): { chats: integer, events: integer, effects: integer }
+---@field panic? fun() only in debug builds
+
+---What the library calls, on the main loop.
+---@class (exact) lathe.Performers
+---@field take_input fun(chat: integer): string?
+---@field hold_input fun(chat: integer, waiting: boolean)
+---@field start_turn fun(chat: integer)
+---@field send_request fun(chat: integer, request: integer)
+---@field finish_request fun(chat: integer, request: integer, failed: boolean, input: integer?, output: integer?)
+---@field show_text fun(chat: integer, text: string)
+---@field show_reasoning fun(chat: integer, text: string)
+---@field add_message fun(chat: integer, role: string, content: string, wire_id: string?, is_error: boolean?, visible: boolean, reasoning: string?)
+---@field add_call fun(chat: integer, call: integer, wire_id: string, name: string, arguments: string)
+---@field start_batch fun(chat: integer, calls: integer)
+---@field finish_batch fun(chat: integer, failed: boolean)
+---@field prepare_call fun(chat: integer, call: integer, args: table): boolean, integer|string, integer|boolean, string|boolean, integer?
+---@field find_fact fun(chat: integer, call: integer, fact: "own_approval"): boolean?
+---@field ask_approval fun(chat: integer, call: integer, cause: string, can_remember: boolean, rest: integer): string?
+---@field close_question fun(chat: integer, call: integer)
+---@field run_cmd fun(chat: integer, call: integer, cmd: integer): boolean?
+---@field kill_jobs fun(chat: integer, call: integer)
+---@field run_output fun(chat: integer, call: integer, kind: string, cmd: integer?, text: string?): string?
+---@field run_exit fun(chat: integer, call: integer)
+---@field finish_call fun(chat: integer, call: integer, status: lathe.CallStatus, content: string?, duration_ms: integer)
+---@field notify fun(chat: integer, kind: string, text: string?)
+---@field finish_turn fun(chat: integer, how: "done"|"stopped"|"cancelled"|"failed"|"held")
+---@field clear_chat fun(chat: integer)
+---@field close_chat fun(chat: integer)
+---@field log fun(level: "debug"|"warn"|"error", text: string)
