@@ -101,6 +101,7 @@ error("lathe.types is for the language server only")
 ---@field started_ns integer|false
 ---@field reason string? why the user rejected it
 ---@field block lathe.Block|false
+---@field body string[]? shown text that came before there was a block
 
 ---@class lathe.RunResult
 ---@field status lathe.CallStatus

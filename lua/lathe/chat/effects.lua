@@ -30,7 +30,7 @@ local function show_call(chat, call, state)
     state = state,
     head = block.one_line(label and call.name .. "  " .. label or call.name),
     is_live = true,
-    body = false,
+    body = call.body or false,
     question = false,
     fact = nil,
     look = nil,
@@ -254,7 +254,7 @@ function M.performers(chats)
     local chat = chats[id]
     call = chat and chat.calls[call]
     if not call then
-      return false, "The chat is closed", false, false
+      return false, "The chat is closed", false, false -- the engine answers what is left by itself
     end
     local prepared, a, b, c, d = calls.prepare(chat, call, args)
     show_call(chat, call, "waiting")
@@ -315,7 +315,7 @@ function M.performers(chats)
   function P.run_output(id, call, kind, cmd, text) -- luacheck: no unused args
     local chat = chats[id]
     call = chat and chat.calls[call]
-    return call and calls.run_output(call, kind, text)
+    return call and calls.run_output(chat, call, kind, text)
   end
 
   function P.run_exit(id, call)

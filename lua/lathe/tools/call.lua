@@ -184,6 +184,28 @@ local function own_approval(tool)
   return setting == nil and "run" or "ask"
 end
 
+---Makes the call's copy of the tool and what authors get with it.
+---@param chat lathe.Chat
+---@param call lathe.Call
+---@param definition lathe.Tool
+---@param args table
+---@return lathe.Tool
+local function adopt(chat, call, definition, args)
+  local tool = copy_tool(definition)
+  tool.args = args
+  tool.function_call = call.function_call
+  local view = setmetatable({
+    tool = tool,
+    chat = chat,
+    bufnr = chat.bufnr,
+    status = "success",
+    stdout = {},
+    stderr = chat.stderr,
+  }, View)
+  call.tool, call.args, call.view, call.meta = tool, args, view, { tools = view }
+  return tool
+end
+
 ---Makes the call's copy of the tool, runs `env` and `handlers.setup`.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
@@ -198,18 +220,7 @@ function M.prepare(chat, call, args)
   if not definition then
     return false, fault or ('Tool "%s" is no longer there'):format(call.name), false, false
   end
-  local tool = copy_tool(definition)
-  tool.args = args
-  tool.function_call = call.function_call
-  local view = setmetatable({
-    tool = tool,
-    chat = chat,
-    bufnr = chat.bufnr,
-    status = "success",
-    stdout = {},
-    stderr = chat.stderr,
-  }, View)
-  call.tool, call.args, call.view, call.meta = tool, args, view, { tools = view }
+  local tool = adopt(chat, call, definition, args)
 
   if tool.env then
     local ok, env = protected(call, "env", tool.env, tool)
@@ -246,7 +257,8 @@ function M.prepare(chat, call, args)
   if limit == nil then
     limit = chat.config.tools.opts.timeout
   end
-  return true, #tool.cmds, defines, own_approval(tool), limit or nil
+  local n_cmds = type(tool.cmds) == "table" and #tool.cmds or 0
+  return true, n_cmds, defines, own_approval(tool), limit or nil
 end
 
 ---What the tool's label is, besides its name.
@@ -475,12 +487,33 @@ local function filled(list)
   return list[1] ~= nil and list or nil
 end
 
+---A call that was cancelled in the queue has no copy yet: make one, without `env` and `setup`.
+---@param chat lathe.Chat
+---@param call lathe.Call
+---@return boolean speaks whether its `output.cancelled` is there to be run
+local function adopt_cancelled(chat, call)
+  local definition = tools.resolve(call.name)
+  if definition then
+    local ok, args = pcall(vim.json.decode, call.function_call["function"].arguments)
+    adopt(chat, call, definition, ok and type(args) == "table" and args or {})
+    if type(call.tool.output) == "table" and call.tool.output.cancelled then
+      return true
+    end
+  end
+  core.lib.add_output(chat.id, call.id, ("The user cancelled the %s tool"):format(call.name))
+  return false
+end
+
 ---Runs one of the output functions.
+---@param chat lathe.Chat
 ---@param call lathe.Call
 ---@param kind "success"|"error"|"rejected"|"cancelled"
 ---@param text string? the reason (rejected), or an error of the engine's own
 ---@return string? error
-function M.run_output(call, kind, text)
+function M.run_output(chat, call, kind, text)
+  if not call.tool and not adopt_cancelled(chat, call) then
+    return nil
+  end
   local view, tool = call.view, call.tool
   if kind == "error" and text then
     call.has_pending, call.succeeded, call.pending = true, false, text
@@ -494,7 +527,8 @@ function M.run_output(call, kind, text)
     ok, err = xpcall(fn, keep_trace, tool, filled(view.stderr), call.meta)
   else
     local opts = kind == "rejected" and { reason = text } or {}
-    ok, err = xpcall(fn, keep_trace, tool, { tools = view, cmd = call.meta.cmd or tool.cmds[1], opts = opts })
+    local cmd = call.meta.cmd or (tool.cmds and tool.cmds[1])
+    ok, err = xpcall(fn, keep_trace, tool, { tools = view, cmd = cmd, opts = opts })
   end
   if ok then
     return nil
