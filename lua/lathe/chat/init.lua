@@ -126,6 +126,8 @@ function M.new(opts)
     adapter_message = adapter_message,
     config = settings,
     display = all.display,
+    limits = all.tool_output,
+    cwd = vim.fn.getcwd(),
     messages = {},
     stderr = {},
     calls = {},

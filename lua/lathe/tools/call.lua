@@ -4,6 +4,7 @@ local M = {}
 
 local core = require("lathe.core")
 local log = require("lathe.log")
+local shell = require("lathe.tools.shell")
 local tools = require("lathe.tools")
 
 local hrtime = vim.uv.hrtime
@@ -184,6 +185,28 @@ local function own_approval(tool)
   return setting == nil and "run" or "ask"
 end
 
+---Gives the call its copy of the tool and its view of the tool system.
+---@param chat lathe.Chat
+---@param call lathe.Call
+---@param definition lathe.Tool
+---@param args table
+---@return lathe.Tool
+local function equip(chat, call, definition, args)
+  local tool = copy_tool(definition)
+  tool.args = args
+  tool.function_call = call.function_call
+  local view = setmetatable({
+    tool = tool,
+    chat = chat,
+    bufnr = chat.bufnr,
+    status = "success",
+    stdout = {},
+    stderr = chat.stderr,
+  }, View)
+  call.tool, call.args, call.view, call.meta = tool, args, view, { tools = view }
+  return tool
+end
+
 ---Makes the call's copy of the tool, runs `env` and `handlers.setup`.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
@@ -198,18 +221,7 @@ function M.prepare(chat, call, args)
   if not definition then
     return false, fault or ('Tool "%s" is no longer there'):format(call.name), false, false
   end
-  local tool = copy_tool(definition)
-  tool.args = args
-  tool.function_call = call.function_call
-  local view = setmetatable({
-    tool = tool,
-    chat = chat,
-    bufnr = chat.bufnr,
-    status = "success",
-    stdout = {},
-    stderr = chat.stderr,
-  }, View)
-  call.tool, call.args, call.view, call.meta = tool, args, view, { tools = view }
+  local tool = equip(chat, call, definition, args)
 
   if tool.env then
     local ok, env = protected(call, "env", tool.env, tool)
@@ -442,18 +454,26 @@ function M.run_cmd(chat, call, cmd)
   call.meta = { tools = call.view, cmd = entry }
   call.started_ns = call.started_ns or hrtime()
   if type(entry) == "function" then
+    call.command = false
     return run_function(chat, call, cmd, entry)
   end
-  return M.run_command(chat, call, cmd, entry)
+  call.command = true
+  local fault = shell.start(chat, call, cmd, entry)
+  if fault then
+    return settle(call, { status = "error", data = fault })
+  end
 end
 
----Runs a cmd that is not a function.
+---A command has ended: its text is the data of the cmd.
+---@param chat lathe.Chat
 ---@param call lathe.Call
----@param entry any
----@return boolean succeeded
-function M.run_command(_, call, _, entry)
-  local text = 'tool "%s" has a cmd that is not a function (%s); shell commands cannot be run yet'
-  return settle(call, { status = "error", data = text:format(call.name, type(entry)) })
+---@param succeeded boolean
+---@param text string
+function M.store_text(chat, call, succeeded, text)
+  call.pending, call.has_pending, call.succeeded = shell.lines(text), true, succeeded
+  if call.flag ~= nil then
+    chat.tool_registry.flags[call.flag] = succeeded
+  end
 end
 
 ---Ends the jobs that the call registered, and those it will register.
@@ -475,13 +495,31 @@ local function filled(list)
   return list[1] ~= nil and list or nil
 end
 
+---A call that is cancelled in the queue has no copy yet: it gets one, but nothing is set up.
+---@param chat lathe.Chat
+---@param call lathe.Call
+local function equip_queued(chat, call)
+  local definition = tools.resolve(call.name)
+  if definition then
+    local ok, args = pcall(vim.json.decode, call.function_call["function"].arguments)
+    equip(chat, call, definition, ok and type(args) == "table" and args or {})
+  end
+end
+
 ---Runs one of the output functions.
+---@param chat lathe.Chat
 ---@param call lathe.Call
 ---@param kind "success"|"error"|"rejected"|"cancelled"
 ---@param text string? the reason (rejected), or an error of the engine's own
----@return string? error
-function M.run_output(call, kind, text)
+---@return string|false|nil error false: the tool does not define it
+function M.run_output(chat, call, kind, text)
+  if not call.tool then
+    equip_queued(chat, call)
+  end
   local view, tool = call.view, call.tool
+  if not tool or not tool.output or not tool.output[kind] then
+    return false
+  end
   if kind == "error" and text then
     call.has_pending, call.succeeded, call.pending = true, false, text
   end
