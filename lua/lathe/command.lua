@@ -1,6 +1,7 @@
--- `:Lathe <subcommand>` and what the keys do.
+-- `:Lathe <subcommand>` and the `<Plug>` maps. What an action does with a chat is in `chat/actions.lua`.
 local M = {}
 
+local actions = require("lathe.chat.actions")
 local lathe = require("lathe")
 local notify = require("lathe.notify")
 
@@ -8,65 +9,6 @@ local notify = require("lathe.notify")
 local function current()
   return lathe.get_chat(0) or lathe.last_chat()
 end
-
----@param how "always"|"accept"|"reject"|"cancel"
----@return fun(chat: lathe.Chat)
-local function answer(how)
-  return function(chat)
-    require("lathe.chat.approval").answer(chat, how)
-  end
-end
-
----@param direction 1|-1
----@return fun(chat: lathe.Chat)
-local function jump(direction)
-  return function(chat)
-    local row = vim.api.nvim_win_get_cursor(0)[1] - 1
-    local target
-    for _, heading in ipairs(chat.render:heading_rows()) do
-      if direction == 1 and heading > row then
-        target = heading
-        break
-      elseif direction == -1 and heading < row then
-        target = heading
-      end
-    end
-    if target then
-      vim.cmd("normal! m'")
-      vim.api.nvim_win_set_cursor(0, { target + 1, 0 })
-    end
-  end
-end
-
----What is done with a chat.
----@type table<string, fun(chat: lathe.Chat)>
-local actions = {
-  send = function(chat)
-    vim.cmd.stopinsert()
-    chat:submit()
-  end,
-  stop = function(chat)
-    chat:stop()
-  end,
-  skip = function(chat)
-    chat:skip()
-  end,
-  clear = function(chat)
-    chat:clear()
-  end,
-  close = function(chat)
-    chat:close()
-  end,
-  next_heading = jump(1),
-  prev_heading = jump(-1),
-  always_accept = answer("always"),
-  accept = answer("accept"),
-  reject = answer("reject"),
-  cancel = answer("cancel"),
-  help = function(chat)
-    require("lathe.chat.keymaps").help(chat)
-  end,
-}
 
 ---Does what a key stands for.
 ---@param action string

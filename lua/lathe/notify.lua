@@ -1,13 +1,30 @@
 -- Messages to the user; the only caller of `vim.notify`. What is only for developers goes to `lathe.log`.
 local M = {}
 
+local log = require("lathe.log")
+
+---Neovim's own `vim.notify` stops the editor at a "Press ENTER" when a text is longer than its line. Plugins that
+---replace it show all of it.
+---@param text string
+---@return string
+local function fit(text)
+  local width = vim.v.echospace
+  local is_plain = debug.getinfo(vim.notify, "S").source:find("vim/_editor", 1, true)
+  if not is_plain or (#text <= width and not text:find("\n", 1, true)) then
+    return text
+  end
+  log.warn(text)
+  local rest = "… (:Lathe log)"
+  return vim.fn.strcharpart(text:match("^[^\n]*"), 0, math.max(width - #rest, 10)) .. rest
+end
+
 ---Shows a message on the main loop, wherever it comes from.
 ---@param text string
 ---@param level integer one of `vim.log.levels`
 local function show(text, level)
   -- Scheduled: callers may be in a fast event or in the middle of a buffer write.
   vim.schedule(function()
-    vim.notify("lathe: " .. text, level, { title = "lathe" })
+    vim.notify(fit("lathe: " .. text), level, { title = "lathe" })
   end)
 end
 

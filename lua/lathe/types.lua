@@ -223,6 +223,21 @@ error("lathe.types is for the language server only")
 ---@class lathe.ToolSet : userdata
 
 ---What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
+---@class lathe.CommandCmd
+---@field chat integer
+---@field call integer
+---@field cmd integer from 1
+---@field text string shell text with `${name}` placeholders
+---@field env table<string, string|string[]|{ raw: string }>
+---@field shell string
+---@field cwd string
+---@field without string[] variables that it does not get
+---@field background boolean whether what it leaves running goes on
+---@field max_lines integer
+---@field max_bytes integer
+---@field encoding string?
+---@field output_folder string where the whole of a long output is kept
+
 ---@class lathe.Core
 ---@field version string
 ---@field start fun(performers: lathe.Performers)
@@ -238,11 +253,13 @@ error("lathe.types is for the language server only")
 ---@field start_request fun(o: { chat: integer, request: integer, tools: lathe.ToolSet, wire: string, turn: string })
 ---@field fail_request fun(o: { chat: integer, request: integer, message: string })
 ---@field answer fun(o: { chat: integer, call: integer, answer: string, reason: string? })
+---@field run_command fun(o: lathe.CommandCmd): string? why nothing was run
+---@field last_line fun(call: integer): string? what its command printed last
 ---@field finish_cmd fun(chat: integer, call: integer, cmd: integer, succeeded: boolean)
 ---@field add_output fun(chat: integer, call: integer, content: string)
 ---@field drain fun()
 ---@field shutdown fun()
----@field counts fun(): { chats: integer, events: integer, effects: integer }
+---@field counts fun(): { chats: integer, events: integer, effects: integer, commands: integer }
 ---@field panic? fun() only in debug builds
 
 ---What the library calls, on the main loop.
@@ -263,8 +280,9 @@ error("lathe.types is for the language server only")
 ---@field ask_approval fun(chat: integer, call: integer, cause: string, can_remember: boolean, rest: integer): string?
 ---@field close_question fun(chat: integer, call: integer)
 ---@field run_cmd fun(chat: integer, call: integer, cmd: integer): boolean?
+---@field store_text fun(chat: integer, call: integer, cmd: integer, succeeded: boolean, text: string)
 ---@field kill_jobs fun(chat: integer, call: integer)
----@field run_output fun(chat: integer, call: integer, kind: string, cmd: integer?, text: string?): string?
+---@field run_output fun(chat: integer, call: integer, kind: string, cmd: integer?, text: string?): string|false|nil
 ---@field run_exit fun(chat: integer, call: integer)
 ---@field finish_call fun(chat: integer, call: integer, status: lathe.CallStatus, content: string?, duration_ms: integer)
 ---@field notify fun(chat: integer, kind: string, text: string?)

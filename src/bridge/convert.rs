@@ -190,15 +190,6 @@ impl Fields {
         }
     }
 
-    /// A function that may be left out.
-    pub fn optional_function(&self, field: &'static str) -> Result<Option<mlua::Function>, Error> {
-        match self.raw(field)? {
-            Value::Nil => Ok(None),
-            Value::Function(function) => Ok(Some(function)),
-            other => Err(self.wrong(field, "a function", &other)),
-        }
-    }
-
     /// Tools made by `tool_set`.
     pub fn tools(&self, field: &'static str) -> Result<UserDataRef<ToolSet>, Error> {
         let value = self.raw(field)?;

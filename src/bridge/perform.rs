@@ -31,7 +31,7 @@ macro_rules! performers {
 
 performers! {
     take_input hold_input start_turn send_request finish_request show_text show_reasoning add_message add_call
-    start_batch finish_batch prepare_call find_fact ask_approval close_question run_cmd kill_jobs run_output run_exit
+    start_batch finish_batch prepare_call find_fact ask_approval close_question run_cmd store_text kill_jobs run_output run_exit
     finish_call notify finish_turn clear_chat close_chat log
 }
 
@@ -39,7 +39,6 @@ performers! {
 pub struct Performers {
     functions: Functions,
     /// What commands print goes here. May be missing as long as nothing starts commands.
-    store_text: Option<Function>,
     marks: JsonMarks,
 }
 
@@ -53,12 +52,6 @@ pub enum PerformError {
         performer: &'static str,
         /// With the traceback.
         source: mlua::Error,
-    },
-    /// `start` was not given it.
-    #[error("{performer}: there is no such performer")]
-    Missing {
-        /// The performer.
-        performer: &'static str,
     },
     /// It returned what no event can be made of.
     #[error("{performer}: returned {given} where {wanted} is wanted")]
@@ -77,10 +70,9 @@ impl Performers {
     pub fn read(lua: &Lua, table: Value) -> Result<Self, Error> {
         let fields = Fields::new("start", table)?;
         let functions = Functions::read(&fields)?;
-        let store_text = fields.optional_function("store_text")?;
         fields.finish()?;
         let marks = JsonMarks::read(lua).map_err(|error| Error::Lua { export: "start", source: error.into() })?;
-        Ok(Self { functions, store_text, marks })
+        Ok(Self { functions, marks })
     }
 
     /// Writes a line to the log. Where even that throws there is nobody left to tell.
@@ -149,8 +141,7 @@ impl Performers {
             }
             Effect::StoreText { chat, call: id, cmd, succeeded, text } => {
                 let arguments = (chat.0, id.0, *cmd + 1, *succeeded, text.as_str());
-                let store_text = self.store_text.as_ref().ok_or(PerformError::Missing { performer: "store_text" })?;
-                call("store_text", store_text, arguments)?
+                call("store_text", &lua_fn.store_text, arguments)?
             }
             Effect::KillJobs { chat, call: id, why } => {
                 runtime.stop_command(*id, *why);

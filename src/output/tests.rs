@@ -1,3 +1,5 @@
+//! The rule for long outputs, every split of the bytes, and what real programs print.
+
 use std::fs;
 
 use proptest::prelude::*;

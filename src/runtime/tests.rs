@@ -1,3 +1,5 @@
+//! Worker threads, requests and the alarm, without an editor.
+
 use std::sync::Condvar;
 use std::time::{Duration, Instant};
 

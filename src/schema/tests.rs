@@ -1,3 +1,5 @@
+//! Decoding, fitting and checking of arguments, table by table and at random.
+
 use proptest::prelude::*;
 use serde_json::json;
 

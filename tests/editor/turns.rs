@@ -118,10 +118,13 @@ fn a_typed_message_runs_the_calculator_and_shows_5000() {
     editor.wait_screen("5000");
     editor.wait_ended(1);
     editor.wait_screen("calculator");
+    editor.lua("chat = require('lathe').last_chat()");
     assert_eq!(editor.results(), ["5000"]);
     assert!(editor.lua_bool("return paired()"));
-    let call = editor.lua_text("return vim.json.encode(chat and 1 or require('lathe').last_chat().messages[2].tools.calls[1]['function'].name)");
-    assert_eq!(call, "\"calculator\"");
+    let call =
+        "local call = chat.messages[#chat.messages - 2].tools.calls[1]['function'] return call.name .. call.arguments";
+    assert_eq!(editor.lua_text(call), r#"calculator{"num1":100,"num2":50,"operation":"multiply"}"#);
+    editor.wait_screen("✓ calculator");
 }
 
 #[test]

@@ -141,4 +141,51 @@ function M.request(adapter, messages)
   return handlers.build(adapter, messages)
 end
 
+-- Variables that git's and GitHub's own programs need; they stay unless the user has configured an adapter with them.
+local needed = { GH_TOKEN = true, GITHUB_TOKEN = true }
+
+---@param name any of a field of `env`, or of a variable
+---@return boolean
+local function is_secret(name)
+  for _, word in ipairs({ "KEY", "TOKEN", "SECRET", "PASSWORD" }) do
+    if tostring(name):upper():find(word, 1, true) then
+      return true
+    end
+  end
+  return false
+end
+
+---Collects the variables that hold an adapter's keys.
+---@param adapter any
+---@param is_configured boolean
+---@param into table<string, true>
+local function collect_keys(adapter, is_configured, into)
+  for field, value in pairs(type(adapter) == "table" and type(adapter.env) == "table" and adapter.env or {}) do
+    local is_variable = type(value) == "string" and value:find("^[A-Z0-9_]+$") and value:find("%u")
+    if is_variable and (is_secret(field) or is_secret(value)) and (is_configured or not needed[value]) then
+      into[value] = true
+    end
+  end
+end
+
+---The environment variables that hold the keys of shipped and configured adapters, used or not: commands do not see them.
+---@param keep string[] those that stay
+---@return string[]
+function M.key_variables(keep)
+  local names = {}
+  for _, path in ipairs(vim.api.nvim_get_runtime_file("lua/lathe/adapters/*.lua", true)) do
+    local name = vim.fs.basename(path):gsub("%.lua$", "")
+    if name ~= "init" then
+      collect_keys(shipped(name), false, names)
+    end
+  end
+  for name in pairs(vim.tbl_extend("force", config.get().adapters.http, registered)) do
+    collect_keys(find(name), true, names)
+  end
+  for _, name in ipairs(keep) do
+    names[name] = nil
+  end
+  return vim.tbl_keys(names)
+end
+
 return M

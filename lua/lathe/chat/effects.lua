@@ -30,7 +30,7 @@ local function show_call(chat, call, state)
     state = state,
     head = block.one_line(label and call.name .. "  " .. label or call.name),
     is_live = true,
-    body = call.body or false,
+    body = false,
     question = false,
     fact = nil,
     look = nil,
@@ -254,7 +254,7 @@ function M.performers(chats)
     local chat = chats[id]
     call = chat and chat.calls[call]
     if not call then
-      return false, "The chat is closed", false, false -- the engine answers what is left by itself
+      return false, "The chat is closed", false, false
     end
     local prepared, a, b, c, d = calls.prepare(chat, call, args)
     show_call(chat, call, "waiting")
@@ -299,9 +299,22 @@ function M.performers(chats)
     local call_block = call.block
     if succeeded == nil and call_block.state ~= "running" then
       call_block.state, call_block.running_since = "running", vim.uv.now()
+      if call.command then
+        call_block.last_line = function()
+          return core.lib.last_line(call.id)
+        end
+      end
       chat.render:change_call(call_block)
     end
     return succeeded
+  end
+
+  function P.store_text(id, call, _, succeeded, text)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    if call then
+      calls.store_text(chat, call, succeeded, text)
+    end
   end
 
   function P.kill_jobs(id, call)
@@ -315,7 +328,10 @@ function M.performers(chats)
   function P.run_output(id, call, kind, cmd, text) -- luacheck: no unused args
     local chat = chats[id]
     call = chat and chat.calls[call]
-    return call and calls.run_output(chat, call, kind, text)
+    if not call then
+      return false
+    end
+    return calls.run_output(chat, call, kind, text)
   end
 
   function P.run_exit(id, call)

@@ -4,6 +4,7 @@ local M = {}
 
 local api = vim.api
 
+local actions = require("lathe.chat.actions")
 local adapters = require("lathe.adapters")
 local block = require("lathe.chat.block")
 local calls = require("lathe.tools.call")
@@ -48,7 +49,7 @@ local function dress_buffer(chat)
   pcall(api.nvim_buf_set_name, bufnr, "lathe://" .. chat.id)
   vim.bo[bufnr].filetype = "lathe"
   pcall(vim.treesitter.start, bufnr, "markdown") -- a Neovim without parsers shows plain text
-  require("lathe.chat.keymaps").set(chat)
+  require("lathe.chat.keymaps").set(chat, actions)
   local group = api.nvim_create_augroup("lathe.chat." .. chat.id, {})
   api.nvim_create_autocmd("BufUnload", {
     group = group,
@@ -126,6 +127,8 @@ function M.new(opts)
     adapter_message = adapter_message,
     config = settings,
     display = all.display,
+    limits = all.tool_output,
+    cwd = vim.fn.getcwd(),
     messages = {},
     stderr = {},
     calls = {},

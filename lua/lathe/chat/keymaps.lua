@@ -1,4 +1,4 @@
--- The chat buffer's keys. What an action does is in `lathe.command`.
+-- The chat buffer's keys. What an action does is in `actions.lua`.
 local M = {}
 
 ---Names of the actions, in the order of the help.
@@ -33,11 +33,12 @@ end
 
 ---Sets the keys of a chat's buffer.
 ---@param chat lathe.Chat
-function M.set(chat)
+---@param actions table<string, fun(chat: lathe.Chat)>
+function M.set(chat, actions)
   for _, action in ipairs(M.actions) do
     local spec = chat.config.keymaps[action]
     local function act()
-      require("lathe.command").act(action, chat)
+      actions[action](chat)
     end
     for _, key in ipairs(keys_of(spec)) do
       local mode, lhs = key[1], key[2]
@@ -47,7 +48,11 @@ function M.set(chat)
         -- While nothing runs it is Vim's own key: `q` records a macro.
         opts.expr = true
         rhs = function()
-          return chat.is_running and "<Cmd>lua require('lathe.command').act('stop')<CR>" or lhs
+          if not chat.is_running then
+            return lhs
+          end
+          act()
+          return ""
         end
       end
       local ok, err = pcall(vim.keymap.set, mode, lhs, rhs, opts)
@@ -58,7 +63,7 @@ function M.set(chat)
   end
 end
 
----Shows the keys in a window that any key closes.
+---Shows the keys in a window that the next move closes.
 ---@param chat lathe.Chat
 function M.help(chat)
   local lines = {}
@@ -73,33 +78,15 @@ function M.help(chat)
       lines[#lines + 1] = (" %-24s %s "):format(table.concat(keys, "  "), spec.desc or action)
     end
   end
-  local width = 0
-  for _, line in ipairs(lines) do
-    width = math.max(width, vim.fn.strdisplaywidth(line))
-  end
-  local bufnr = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_lines(bufnr, 0, -1, false, lines)
-  vim.bo[bufnr].bufhidden = "wipe"
-  vim.bo[bufnr].modifiable = false
-  local win = vim.api.nvim_open_win(bufnr, true, {
-    relative = "editor",
-    row = math.max(math.floor((vim.o.lines - #lines) / 2) - 1, 0),
-    col = math.max(math.floor((vim.o.columns - width) / 2), 0),
-    width = math.max(math.min(width, vim.o.columns), 1),
-    height = math.max(math.min(#lines, vim.o.lines - 4), 1),
-    style = "minimal",
+  vim.lsp.util.open_floating_preview(lines, "", {
     border = "rounded",
     title = " lathe ",
+    focusable = true,
+    focus = false,
+    wrap = false,
+    max_width = vim.o.columns,
+    max_height = vim.o.lines - 4,
   })
-  local function close()
-    if vim.api.nvim_win_is_valid(win) then
-      vim.api.nvim_win_close(win, true)
-    end
-  end
-  for _, lhs in ipairs({ "q", "<Esc>", "<CR>", "g?" }) do
-    vim.keymap.set("n", lhs, close, { buffer = bufnr, nowait = true })
-  end
-  vim.api.nvim_create_autocmd("WinLeave", { buffer = bufnr, once = true, callback = vim.schedule_wrap(close) })
 end
 
 return M

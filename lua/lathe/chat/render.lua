@@ -426,7 +426,13 @@ local function draw_spinner(self)
         virt_text_pos = "overlay",
       })
       local virt_text = { { fact, "LatheFact" } }
-      api.nvim_buf_set_extmark(bufnr, ns_spin, row, 0, { virt_text = virt_text, virt_text_pos = "eol_right_align" })
+      local line = call_block.last_line and call_block.last_line()
+      local virt_lines = line and line ~= "" and { { { "  " .. line, "LatheFact" } } } or nil
+      api.nvim_buf_set_extmark(bufnr, ns_spin, row, 0, {
+        virt_text = virt_text,
+        virt_text_pos = "eol_right_align",
+        virt_lines = virt_lines,
+      })
     end
   end
   if self.waiting_since and self.last_heading then

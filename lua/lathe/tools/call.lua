@@ -4,6 +4,7 @@ local M = {}
 
 local core = require("lathe.core")
 local log = require("lathe.log")
+local shell = require("lathe.tools.shell")
 local tools = require("lathe.tools")
 
 local hrtime = vim.uv.hrtime
@@ -184,13 +185,13 @@ local function own_approval(tool)
   return setting == nil and "run" or "ask"
 end
 
----Makes the call's copy of the tool and what authors get with it.
+---Gives the call its copy of the tool and its view of the tool system.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
 ---@param definition lathe.Tool
 ---@param args table
 ---@return lathe.Tool
-local function adopt(chat, call, definition, args)
+local function equip(chat, call, definition, args)
   local tool = copy_tool(definition)
   tool.args = args
   tool.function_call = call.function_call
@@ -220,7 +221,7 @@ function M.prepare(chat, call, args)
   if not definition then
     return false, fault or ('Tool "%s" is no longer there'):format(call.name), false, false
   end
-  local tool = adopt(chat, call, definition, args)
+  local tool = equip(chat, call, definition, args)
 
   if tool.env then
     local ok, env = protected(call, "env", tool.env, tool)
@@ -257,8 +258,7 @@ function M.prepare(chat, call, args)
   if limit == nil then
     limit = chat.config.tools.opts.timeout
   end
-  local n_cmds = type(tool.cmds) == "table" and #tool.cmds or 0
-  return true, n_cmds, defines, own_approval(tool), limit or nil
+  return true, #tool.cmds, defines, own_approval(tool), limit or nil
 end
 
 ---What the tool's label is, besides its name.
@@ -454,18 +454,26 @@ function M.run_cmd(chat, call, cmd)
   call.meta = { tools = call.view, cmd = entry }
   call.started_ns = call.started_ns or hrtime()
   if type(entry) == "function" then
+    call.command = false
     return run_function(chat, call, cmd, entry)
   end
-  return M.run_command(chat, call, cmd, entry)
+  call.command = true
+  local fault = shell.start(chat, call, cmd, entry)
+  if fault then
+    return settle(call, { status = "error", data = fault })
+  end
 end
 
----Runs a cmd that is not a function.
+---A command has ended: its text is the data of the cmd.
+---@param chat lathe.Chat
 ---@param call lathe.Call
----@param entry any
----@return boolean succeeded
-function M.run_command(_, call, _, entry)
-  local text = 'tool "%s" has a cmd that is not a function (%s); shell commands cannot be run yet'
-  return settle(call, { status = "error", data = text:format(call.name, type(entry)) })
+---@param succeeded boolean
+---@param text string
+function M.store_text(chat, call, succeeded, text)
+  call.pending, call.has_pending, call.succeeded = shell.lines(text), true, succeeded
+  if call.flag ~= nil then
+    chat.tool_registry.flags[call.flag] = succeeded
+  end
 end
 
 ---Ends the jobs that the call registered, and those it will register.
@@ -487,21 +495,15 @@ local function filled(list)
   return list[1] ~= nil and list or nil
 end
 
----A call that was cancelled in the queue has no copy yet: make one, without `env` and `setup`.
+---A call that is cancelled in the queue has no copy yet: it gets one, but nothing is set up.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
----@return boolean speaks whether its `output.cancelled` is there to be run
-local function adopt_cancelled(chat, call)
+local function equip_queued(chat, call)
   local definition = tools.resolve(call.name)
   if definition then
     local ok, args = pcall(vim.json.decode, call.function_call["function"].arguments)
-    adopt(chat, call, definition, ok and type(args) == "table" and args or {})
-    if type(call.tool.output) == "table" and call.tool.output.cancelled then
-      return true
-    end
+    equip(chat, call, definition, ok and type(args) == "table" and args or {})
   end
-  core.lib.add_output(chat.id, call.id, ("The user cancelled the %s tool"):format(call.name))
-  return false
 end
 
 ---Runs one of the output functions.
@@ -509,12 +511,15 @@ end
 ---@param call lathe.Call
 ---@param kind "success"|"error"|"rejected"|"cancelled"
 ---@param text string? the reason (rejected), or an error of the engine's own
----@return string? error
+---@return string|false|nil error false: the tool does not define it
 function M.run_output(chat, call, kind, text)
-  if not call.tool and not adopt_cancelled(chat, call) then
-    return nil
+  if not call.tool then
+    equip_queued(chat, call)
   end
   local view, tool = call.view, call.tool
+  if not tool or not tool.output or not tool.output[kind] then
+    return false
+  end
   if kind == "error" and text then
     call.has_pending, call.succeeded, call.pending = true, false, text
   end
@@ -527,8 +532,7 @@ function M.run_output(chat, call, kind, text)
     ok, err = xpcall(fn, keep_trace, tool, filled(view.stderr), call.meta)
   else
     local opts = kind == "rejected" and { reason = text } or {}
-    local cmd = call.meta.cmd or (tool.cmds and tool.cmds[1])
-    ok, err = xpcall(fn, keep_trace, tool, { tools = view, cmd = cmd, opts = opts })
+    ok, err = xpcall(fn, keep_trace, tool, { tools = view, cmd = call.meta.cmd or tool.cmds[1], opts = opts })
   end
   if ok then
     return nil

@@ -1,3 +1,5 @@
+//! Commands with a real `sh`: none hangs, leaks or loses output.
+
 use std::fs;
 use std::sync::mpsc::{Receiver, channel};
 

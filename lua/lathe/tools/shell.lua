@@ -1,0 +1,127 @@
+-- Command cmds: from an entry of `cmds` to what the core runs. Quoting, processes and output are the core's.
+local M = {}
+
+local adapters = require("lathe.adapters")
+local core = require("lathe.core")
+
+---The text of a command: a list of words, a string, or either in `{ cmd, flag }`.
+---@param entry any an entry of `cmds`
+---@return string? text
+---@return string? flag what `chat.tool_registry.flags` records its success under
+---@return string? message what is wrong with the entry
+function M.read(entry)
+  local words, flag = entry, nil
+  if type(entry) == "table" and entry.cmd ~= nil then
+    words, flag = entry.cmd, entry.flag
+  end
+  if type(words) == "table" then
+    for i = 1, #words do
+      if type(words[i]) ~= "string" and type(words[i]) ~= "number" then
+        return nil, nil, ("word %d is %s, not a string"):format(i, vim.inspect(words[i]))
+      end
+    end
+    words = table.concat(words, " ")
+  end
+  if type(words) ~= "string" then
+    return nil, nil, "expected a function, a string, a list of words or { cmd = …, flag = … }, got " .. type(entry)
+  elseif not words:find("%S") then
+    return nil, nil, "the command is empty"
+  end
+  return words, flag
+end
+
+---@param value any
+---@return string?
+local function word(value)
+  if type(value) == "string" then
+    return value
+  elseif type(value) == "number" or type(value) == "boolean" then
+    return tostring(value)
+  end
+end
+
+---What placeholders stand for, as the core takes it.
+---@param env table? what the tool's `env` returned
+---@return table? values
+---@return string? message
+function M.values(env)
+  local values = {}
+  for name, value in pairs(env or {}) do
+    local given = word(value)
+    if type(value) == "table" then
+      given = {}
+      if value.raw ~= nil then
+        given.raw = word(value.raw)
+      end
+      for i, item in ipairs(value) do
+        given[i] = word(item)
+      end
+      if (value.raw ~= nil and not given.raw) or (value.raw == nil and #given ~= #value) then
+        given = nil
+      end
+    end
+    if type(name) ~= "string" or given == nil then
+      local what = "env: %s must be a string, a list of strings or { raw = string }, got %s"
+      return nil, what:format(tostring(name), vim.inspect(value))
+    end
+    values[name] = given
+  end
+  return values
+end
+
+---Where the whole of a long output is kept.
+---@return string folder
+function M.output_folder()
+  return vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output")
+end
+
+---Starts a command. Its end comes as `store_text`.
+---@param chat lathe.Chat
+---@param call lathe.Call
+---@param cmd integer
+---@param entry any
+---@return string? message why nothing was run
+function M.start(chat, call, cmd, entry)
+  local text, flag, message = M.read(entry)
+  local values
+  if text then
+    values, message = M.values(call.env)
+  end
+  if not text or not values then
+    return ('cmd %d of the tool "%s": %s'):format(cmd, call.name, message)
+  end
+  local settings = chat.config.tools.opts
+  local limits = chat.limits
+  call.flag = flag
+  return core.lib.run_command({
+    chat = chat.id,
+    call = call.id,
+    cmd = cmd,
+    text = text,
+    env = values,
+    shell = settings.shell,
+    -- Empty when it was deleted: then the core says so.
+    cwd = chat.cwd,
+    without = adapters.key_variables(settings.keep_env),
+    background = call.tool.opts.background == true,
+    max_lines = limits.max_lines,
+    max_bytes = limits.max_bytes,
+    encoding = limits.encoding,
+    output_folder = M.output_folder(),
+  })
+end
+
+local Lines = {}
+
+function Lines:__tostring()
+  return table.concat(self, "\n")
+end
+
+---The data of a command: its lines, whose `tostring` is the whole text.
+---@param text string
+---@return string[]
+function M.lines(text)
+  return setmetatable(vim.split(text, "\n", { plain = true }), Lines)
+end
+
+return M
