@@ -60,11 +60,11 @@ end
 ---@param lines string[]
 ---@return string
 local function explain(what, lines)
-  local text = { what }
+  -- The first line alone must help: Neovim's own notifications may show no more.
+  local text = { ("%s: run `make build` in %s and restart Neovim"):format(what, M.root()) }
   for _, line in ipairs(lines) do
     text[#text + 1] = "  " .. line
   end
-  text[#text + 1] = ("Run `make build` in %s, then restart Neovim (more: `:checkhealth lathe`)."):format(M.root())
   return table.concat(text, "\n")
 end
 
@@ -77,13 +77,13 @@ function M.load()
   end
   local lib, tried, path = find()
   if not lib then
-    failure = explain("the library could not be loaded. Tried:", tried)
+    failure = explain("the library could not be loaded", tried)
     return nil, failure
   end
   local version = require("lathe.version")
   if lib.version ~= version then
     local fact = ("%s has version %s, the plugin has %s."):format(path, tostring(lib.version), version)
-    failure = explain("the library is from another version of the plugin:", { fact })
+    failure = explain("the library is of another version", { fact })
     return nil, failure
   end
   M.lib = lib

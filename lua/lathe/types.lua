@@ -101,6 +101,7 @@ error("lathe.types is for the language server only")
 ---@field started_ns integer|false
 ---@field reason string? why the user rejected it
 ---@field block lathe.Block|false
+---@field body string[]? shown text that came before there was a block
 
 ---@class lathe.RunResult
 ---@field status lathe.CallStatus
@@ -270,7 +271,7 @@ error("lathe.types is for the language server only")
 ---@field finish_request fun(chat: integer, request: integer, failed: boolean, input: integer?, output: integer?)
 ---@field show_text fun(chat: integer, text: string)
 ---@field show_reasoning fun(chat: integer, text: string)
----@field add_message fun(chat: integer, role: string, content: string, wire_id: string?, is_error: boolean?, visible: boolean, reasoning: string?)
+---@field add_message fun(chat: integer, role: string, text: string, wire: string?, failed: boolean?, visible: boolean, reasoning: string?)
 ---@field add_call fun(chat: integer, call: integer, wire_id: string, name: string, arguments: string)
 ---@field start_batch fun(chat: integer, calls: integer)
 ---@field finish_batch fun(chat: integer, failed: boolean)

@@ -30,7 +30,7 @@ local function show_call(chat, call, state)
     state = state,
     head = block.one_line(label and call.name .. "  " .. label or call.name),
     is_live = true,
-    body = false,
+    body = call.body or false,
     question = false,
     fact = nil,
     look = nil,

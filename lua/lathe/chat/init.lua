@@ -267,12 +267,17 @@ end
 ---@param for_user any
 function Chat:add_tool_output(tool, output, for_user)
   local call, display = calls.add_output(self, tool, output, for_user)
-  local call_block = call and call.block
-  if call_block and display then
+  if not call or not display then
+    return
+  end
+  local call_block = call.block
+  if call_block then
     local body = call_block.body or {}
     call_block.body = body
     body[#body + 1] = display
     self.render:change_call(call_block)
+  else
+    call.body = { display } -- cancelled in the queue: its line comes with its end
   end
 end
 

@@ -75,17 +75,22 @@ function M.help(chat)
     end
     if keys[1] then
       table.sort(keys)
-      lines[#lines + 1] = (" %-24s %s "):format(table.concat(keys, "  "), spec.desc or action)
+      lines[#lines + 1] = ("  %-24s %s  "):format(table.concat(keys, "  "), spec.desc or action)
     end
   end
-  vim.lsp.util.open_floating_preview(lines, "", {
-    border = "rounded",
-    title = " lathe ",
-    focusable = true,
-    focus = false,
-    wrap = false,
-    max_width = vim.o.columns,
-    max_height = vim.o.lines - 4,
+  local width = 0
+  for _, line in ipairs(lines) do
+    width = math.max(width, vim.fn.strdisplaywidth(line))
+  end
+  local opts = { border = "rounded", title = " lathe ", focus = false, max_height = vim.o.lines - 4 }
+  local _, win = vim.lsp.util.open_floating_preview(lines, "", opts)
+  -- It makes the window no wider than the chat's.
+  vim.api.nvim_win_set_config(win, {
+    relative = "editor",
+    row = math.max(math.floor((vim.o.lines - #lines) / 2) - 1, 0),
+    col = math.max(math.floor((vim.o.columns - width) / 2), 0),
+    width = math.max(math.min(width, vim.o.columns - 2), 1),
+    height = math.max(math.min(#lines, vim.o.lines - 4), 1),
   })
 end
 
