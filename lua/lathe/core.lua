@@ -13,16 +13,19 @@ function M.root()
   return vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fs.abspath(source))))
 end
 
----Where the library may be, the plugin's own folder first. Only absolute paths: `package.cpath` names the working
+---Where the library may be, in the order of the runtimepath. Only absolute paths: `package.cpath` names the working
 ---directory, and nothing of a repository may run.
 ---@return string[]
 local function candidates()
   local own = M.root() .. "/lua/lathe_core.so"
-  local found = { own }
+  local found = {}
   for _, path in ipairs(vim.api.nvim_get_runtime_file("lua/lathe_core.so", true)) do
-    if path:sub(1, 1) == "/" and path ~= own then
+    if path:sub(1, 1) == "/" then
       found[#found + 1] = path
     end
+  end
+  if not vim.list_contains(found, own) then
+    found[#found + 1] = own
   end
   return found
 end

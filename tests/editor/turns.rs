@@ -121,9 +121,9 @@ fn a_typed_message_runs_the_calculator_and_shows_5000() {
     editor.lua("chat = require('lathe').last_chat()");
     assert_eq!(editor.results(), ["5000"]);
     assert!(editor.lua_bool("return paired()"));
-    let call =
-        "local call = chat.messages[#chat.messages - 2].tools.calls[1]['function'] return call.name .. call.arguments";
-    assert_eq!(editor.lua_text(call), r#"calculator{"num1":100,"num2":50,"operation":"multiply"}"#);
+    let call = "local call = chat.messages[#chat.messages - 2].tools.calls[1]['function'] local args = vim.json.decode(call.arguments) \
+                return ('%s %d %d %s'):format(call.name, args.num1, args.num2, args.operation)";
+    assert_eq!(editor.lua_text(call), "calculator 100 50 multiply");
     editor.wait_screen("✓ calculator");
 }
 

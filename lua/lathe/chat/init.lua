@@ -48,9 +48,9 @@ local function dress_buffer(chat)
   local bufnr = chat.bufnr
   pcall(api.nvim_buf_set_name, bufnr, "lathe://" .. chat.id)
   vim.bo[bufnr].filetype = "lathe"
-  pcall(vim.treesitter.start, bufnr, "markdown") -- a Neovim without parsers shows plain text
   require("lathe.chat.keymaps").set(chat, actions)
   local group = api.nvim_create_augroup("lathe.chat." .. chat.id, {})
+  require("lathe.chat.highlight").start(bufnr, group)
   api.nvim_create_autocmd("BufUnload", {
     group = group,
     buffer = bufnr,

@@ -3,11 +3,15 @@
 local M = {}
 
 local block = require("lathe.chat.block")
+local highlight = require("lathe.chat.highlight")
 
 local api = vim.api
 local now = vim.uv.now
 
 local WRITE_EVERY_MS = 33
+-- A write takes no more than so many items, so that it does not hold the main loop; the rest follows sooner.
+local MAX_ITEMS = 250
+local REST_AFTER_MS = 8
 local SPIN_EVERY_MS = 100
 
 local ns_input = api.nvim_create_namespace("lathe.input")
@@ -24,7 +28,7 @@ local INPUT_MARK = 1
 ---@field queue table[] what is not yet in the buffer
 ---@field dirty lathe.Block[] blocks in the buffer whose text changed
 ---@field live table<lathe.Block, true> blocks in the buffer that can still change
----@field tail string? kind of what the history ends with
+---@field tail string? kind of what the history ends with; "output": a call with more than its line
 ---@field role string? role of the last heading
 ---@field carry string line ends at the end of streamed text, written only when more follows
 local Render = {}
@@ -81,7 +85,8 @@ local function touch(self)
     return
   end
   self.due = true
-  local wait_ms = self.written_ms + WRITE_EVERY_MS - now()
+  local pause_ms = (#self.queue > MAX_ITEMS or #self.dirty > MAX_ITEMS) and REST_AFTER_MS or WRITE_EVERY_MS
+  local wait_ms = self.written_ms + pause_ms - now()
   if wait_ms <= 0 then
     self.write()
   else
@@ -263,6 +268,10 @@ local function rewrite(self, call_block)
   end
   local lines = {}
   local n_lines = block.append(lines, 0, call_block, self.icons, self.limits)
+  -- Calls with output are paragraphs of their own: one that grows with every call would be parsed anew each time.
+  if n_lines > 1 and line_at(self, mark[3].end_row + 1) ~= "" then
+    lines[n_lines + 1] = ""
+  end
   api.nvim_buf_set_lines(self.bufnr, row, mark[3].end_row + 1, false, lines)
   place(self, call_block, row, n_lines, lines[1])
 end
@@ -318,7 +327,7 @@ local function build(self)
       local count = block.append(lines, n, item, self.icons, self.limits)
       mark(n, item, count)
       n = n + count
-      tail = kind
+      tail = count == 1 and kind or "output"
     else
       local goes_on = kind == tail and item.pieces ~= nil
       local new = item.lines or streamed(self, item, goes_on)
@@ -350,8 +359,10 @@ end
 ---@param self lathe.Render
 local function write_queue(self)
   local bufnr = self.bufnr
+  local rest = vim.list_slice(self.queue, MAX_ITEMS + 1)
+  self.queue = vim.list_slice(self.queue, 1, MAX_ITEMS)
   local lines, joined, marks, tail = build(self)
-  self.queue = {}
+  self.queue = rest
   if #lines == 0 then
     return
   end
@@ -397,8 +408,8 @@ function Render:flush()
   end
   outside_undo(self.bufnr, function()
     local dirty = self.dirty
-    self.dirty = {}
-    for _, call_block in ipairs(dirty) do
+    self.dirty = vim.list_slice(dirty, MAX_ITEMS + 1)
+    for _, call_block in ipairs(vim.list_slice(dirty, 1, MAX_ITEMS)) do
       if call_block.range then
         rewrite(self, call_block)
       end
@@ -407,7 +418,11 @@ function Render:flush()
       write_queue(self)
     end
   end)
+  highlight.cover(self.bufnr)
   self:spin()
+  if #self.queue > 0 or #self.dirty > 0 then
+    touch(self)
+  end
 end
 
 -- Spinner ------------------------------------------------------------------------------------------------------------
@@ -554,7 +569,9 @@ function Render:take_input()
   if not self:is_alive() then
     return nil
   end
-  self:flush()
+  repeat -- what came before it stands above it
+    self:flush()
+  until #self.queue == 0 and #self.dirty == 0
   local lines, row, has_heading, end_row = input_lines(self)
   if not lines[1] then
     return nil
