@@ -247,6 +247,10 @@ pub enum Notice {
     NothingToSend,
     /// There is no call to skip.
     NothingToSkip,
+    /// The limit on tokens cut the answer off.
+    LengthStop,
+    /// The provider's filter cut the answer off.
+    ContentFilter,
     /// The model wrote a tool call as text; nothing was run (R043).
     CallAsText,
     /// The model repeats a call that cannot run, so nothing is sent (R153).

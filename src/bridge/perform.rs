@@ -326,6 +326,8 @@ fn notice_words(notice: &Notice) -> (&'static str, Option<&str>) {
         Notice::RequestFailed(message) => ("request_failed", Some(message)),
         Notice::NothingToSend => ("nothing_to_send", None),
         Notice::NothingToSkip => ("nothing_to_skip", None),
+        Notice::LengthStop => ("length_stop", None),
+        Notice::ContentFilter => ("content_filter", None),
         Notice::CallAsText => ("call_as_text", None),
         Notice::RepeatedCall { name } => ("repeated_call", Some(name)),
     }

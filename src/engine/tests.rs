@@ -155,7 +155,8 @@ fn a_call_runs_and_its_result_goes_back() {
                     calls: vec![Call {
                         wire_id: "c1".into(),
                         name: "calculator".into(),
-                        arguments: "{\"num1\":100}".into()
+                        arguments: "{\"num1\":100}".into(),
+                        extra: None,
                     }],
                 }),
             },
