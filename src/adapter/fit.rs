@@ -223,10 +223,10 @@ impl Strict {
             return (!typed.iter().any(|word| schema.contains_key(*word))).then_some(Value::Object(done));
         }
         let types = types_of(schema, done.get("enum"))?;
-        if types.iter().any(|one| *one == "object") {
+        if types.contains(&"object") {
             self.close(schema, &mut done, level)?;
         }
-        if types.iter().any(|one| *one == "array") {
+        if types.contains(&"array") {
             done.insert("items".to_owned(), self.complete(schema.get("items")?, level)?);
         }
         done.insert("type".to_owned(), if let [one] = types[..] { json!(one) } else { json!(types) });

@@ -218,9 +218,8 @@ impl Decoder {
 
     /// The server answers with one document, asked for a stream or not.
     fn document(&mut self, document: &[u8], items: &mut Vec<Item>) {
-        match serde_json::from_slice(document) {
-            Ok(value) => self.chunk(value, items),
-            Err(_) => {}
+        if let Ok(value) = serde_json::from_slice(document) {
+            self.chunk(value, items);
         }
         if !self.over && !self.seen {
             let said = match error_text(200, document, None) {
