@@ -87,7 +87,7 @@ pub enum CommandError {
     #[error("The values of this command have more than {MAX_WORDS} words: pass them in a file")]
     TooManyWords,
     /// Shells disagree about the text at this line (1-based), so that no place is certain.
-    #[error("Line {line}: shells disagree on {what}, so ${{…}} can't be replaced safely: write it another way")]
+    #[error("Line {line}: shells disagree on {what}; so ${{…}} can't be replaced safely here")]
     Unclear { line: usize, what: &'static str },
     /// More than a hundred nested constructs.
     #[error("The command is nested too deeply")]
@@ -111,10 +111,8 @@ enum Place {
     DoublePattern,
     /// In single quotes.
     Single,
-    /// In the body of the here-document with this index.
-    Heredoc { body: usize, brace: bool },
-    /// In the pattern of a `${x#…}` there.
-    HeredocPattern { body: usize },
+    /// In the body of a here-document; `brace`: and there in `${x:-…}`.
+    Heredoc { brace: bool },
     /// In `$((…))`.
     Arithmetic,
     /// In something that shells disagree on.
@@ -126,7 +124,8 @@ impl Place {
         match self {
             Self::Words | Self::Word => Self::Word,
             Self::Double { .. } => Self::Double { brace: true },
-            Self::Heredoc { body, .. } => Self::Heredoc { body, brace: true },
+            Self::Heredoc { .. } => Self::Heredoc { brace: true },
+            Self::DoublePattern => Self::Nowhere,
             same => same,
         }
     }
@@ -135,7 +134,8 @@ impl Place {
         match self {
             Self::Words | Self::Word => Self::Word,
             Self::Double { .. } => Self::DoublePattern,
-            Self::Heredoc { body, .. } => Self::HeredocPattern { body },
+            // busybox takes quotes literally in a pattern in a here-document.
+            Self::DoublePattern | Self::Heredoc { .. } => Self::Nowhere,
             same => same,
         }
     }
@@ -338,14 +338,14 @@ impl<'a> Script<'a> {
             // No word at all, and yet not nothing: the text around it must not grow together.
             let nothing = format!("${{{}0+}}", self.prefix);
             return Ok(match edit.place {
-                Place::Word | Place::DoublePattern | Place::HeredocPattern { .. } => "\"\"".to_owned(),
+                Place::Word | Place::DoublePattern => "\"\"".to_owned(),
                 Place::Single => format!("'{nothing}'"),
                 _ => nothing,
             });
         }
         Ok(match edit.place {
             Place::Words => format!("\"{}\"", parts.join("\" \"")),
-            Place::Word | Place::DoublePattern | Place::HeredocPattern { .. } => format!("\"{}\"", parts.join(" ")),
+            Place::Word | Place::DoublePattern => format!("\"{}\"", parts.join(" ")),
             Place::Single => format!("'\"{}\"'", parts.join(" ")),
             Place::Double { .. } | Place::Heredoc { .. } | Place::Nowhere => parts.join(" "),
             // `5--3` is an error in some shells.
@@ -415,19 +415,18 @@ impl<'a> Script<'a> {
         let words = self.value(&edit.name);
         let joined = join(words);
         let escaped = |special: &[u8]| escape(&joined, special);
-        let brace = |inside: bool| if inside { b"\\\"$`}".as_slice() } else { b"\\\"$`" };
+        let quoted = || [b"\"", escaped(b"\\\"$`").as_slice(), b"\""].concat();
         let mut value = match edit.place {
             Place::Words if self.stands_alone(&edit.span) => quote_words(words),
             Place::Words => words.iter().map(|word| single_quoted(word)).collect::<Vec<_>>().join(&b' '),
             Place::Word if self.stands_alone(&edit.span) => quote(&joined),
             Place::Word => single_quoted(&joined),
-            Place::Double { brace: inside } => escaped(brace(inside)),
-            Place::DoublePattern | Place::HeredocPattern { .. } => {
-                [b"\"", escaped(brace(false)).as_slice(), b"\""].concat()
-            }
+            Place::Double { brace: false } => escaped(b"\\\"$`"),
+            // A `}` or ' of the value is safe only in quotes of its own.
+            Place::Double { brace: true } | Place::Heredoc { brace: true, .. } => quoted(),
+            Place::DoublePattern => quoted(),
             Place::Single => joined.split(|&byte| byte == b'\'').collect::<Vec<_>>().join(b"'\\''".as_slice()),
             Place::Heredoc { brace: false, .. } => escaped(b"\\$`"),
-            Place::Heredoc { brace: true, .. } => escaped(brace(true)),
             Place::Arithmetic if joined.starts_with(b"-") => [b"(", joined.as_slice(), b")"].concat(),
             Place::Arithmetic | Place::Nowhere => joined,
         };

@@ -69,6 +69,7 @@ pub(super) fn read(
         pending: Vec::new(),
         outer_waits: false,
         cut_off: false,
+        double: false,
         looking: 0,
         depth: 0,
         level: 0,
@@ -167,6 +168,8 @@ struct Lexer<'a> {
     outer_waits: bool,
     /// Something reached the end of the text before its own end.
     cut_off: bool,
+    /// Inside `((` or `$((` that isn't arithmetic: bash reads it twice, and not always alike.
+    double: bool,
     /// Above zero while only looking ahead: nothing is recorded, nothing refused.
     looking: usize,
     depth: usize,
@@ -209,7 +212,11 @@ impl Lexer<'_> {
             return Ok(Some(next));
         }
         if place == Place::Nowhere {
-            let why = "in a `${…}` that not every shell knows";
+            let why = "in a `${…}` that shells read differently";
+            return Err(CommandError::Misplaced { name: text.bytes[name].to_vec(), why });
+        }
+        if self.double {
+            let why = "in `((…) …)`, which shells read differently: put a space between the parentheses";
             return Err(CommandError::Misplaced { name: text.bytes[name].to_vec(), why });
         }
         self.found.edits.push(Edit {
@@ -405,7 +412,11 @@ impl Lexer<'_> {
             }
             let mode = if run.in_test() { Mode::Test } else { run.mode };
             self.next_condition(run);
-            let next = self.commands(text, at + 1, end, Some(b')'), mode)?;
+            let double = self.double;
+            self.double |= text.at(at + 1, end) == Some(b'(');
+            let next = self.commands(text, at + 1, end, Some(b')'), mode);
+            self.double = double;
+            let next = next?;
             self.next_condition(run);
             if run.mode == Mode::Commands && !run.in_test() {
                 run.new_command();
@@ -548,7 +559,13 @@ impl Lexer<'_> {
             Some(b'(') if text.at(at + 2, end) == Some(b'(') && self.is_arithmetic(text, at + 3, end)? => {
                 Ok(self.arithmetic(text, at + 3, end, b')', Place::Arithmetic)?.0)
             }
-            Some(b'(') => self.substitution(text, at + 2, end),
+            Some(b'(') => {
+                let double = self.double;
+                self.double |= text.at(at + 2, end) == Some(b'(');
+                let next = self.substitution(text, at + 2, end);
+                self.double = double;
+                next
+            }
             Some(b'{') => self.nested(|lexer| lexer.parameter(text, at + 2, end, place, number)),
             Some(b'[') if self.reading == Reading::Bash => Ok(self.arithmetic(text, at + 2, end, b']', place)?.0),
             Some(b'\'') if self.reading == Reading::Bash && bare => {
@@ -584,7 +601,7 @@ impl Lexer<'_> {
     fn backquotes(&mut self, text: &Text, at: usize, end: usize, place: Place) -> Next {
         let in_quotes = match place {
             Place::Double { .. } | Place::DoublePattern => true,
-            Place::Heredoc { .. } | Place::HeredocPattern { .. } => self.reading == Reading::Posix,
+            Place::Heredoc { .. } => self.reading == Reading::Posix,
             _ => false,
         };
         let mut inner = Text { bytes: Vec::new(), offsets: None };
@@ -651,17 +668,12 @@ impl Lexer<'_> {
             at = match (byte, place) {
                 (b'}', _) => return Ok(at + 1),
                 (b'\\', _) => end.min(at + 2),
-                (b'\'', Place::Words | Place::Word | Place::DoublePattern | Place::HeredocPattern { .. }) => {
-                    self.single(text, at + 1, end)?
-                }
+                (b'\'', Place::Words | Place::Word | Place::DoublePattern) => self.single(text, at + 1, end)?,
                 (b'\'', Place::Double { .. }) if self.reading == Reading::Bash => {
                     self.paired_quote(text, at + 1, end, place, number)?
                 }
                 (b'"', Place::Words | Place::Word | Place::Double { .. } | Place::DoublePattern) => {
                     self.double(text, at + 1, end, Place::Double { brace: false }, number)?
-                }
-                (b'"', Place::HeredocPattern { body }) => {
-                    self.double(text, at + 1, end, Place::Heredoc { body, brace: false }, number)?
                 }
                 (b'$' | b'`', _) => self.expansion(text, at, end, place, number)?,
                 _ => at + 1,
@@ -694,7 +706,8 @@ impl Lexer<'_> {
         }
         let cut_off = self.cut_off;
         self.looking += 1;
-        let result = self.arithmetic(text, at, end, b')', Place::Arithmetic);
+        // Quotes count as in commands: that is what it may be.
+        let result = self.arithmetic(text, at, end, b')', Place::Word);
         self.looking -= 1;
         self.cut_off = cut_off;
         let (_, closed) = result?;
@@ -812,6 +825,9 @@ impl Lexer<'_> {
                 }
             }
         }
+        if self.double {
+            self.unclear(text, start, "a here-document in `((…) …)`: put a space between the parentheses")?;
+        }
         if at > start {
             self.pending.push(Heredoc { delimiter, quoted, strip_tabs });
         }
@@ -867,7 +883,6 @@ impl Lexer<'_> {
 
     /// An unquoted body.
     fn body(&mut self, text: &Text, start: usize, end: usize, heredoc: Heredoc) -> Result<(), CommandError> {
-        let body = self.found.bodies.len();
         if self.looking == 0 {
             self.found.bodies.push(Body {
                 span: text.source(start)..text.source(end),
@@ -881,7 +896,7 @@ impl Lexer<'_> {
         while let Some(byte) = text.at(at, end) {
             match byte {
                 b'\\' => at = end.min(at + 2),
-                b'$' | b'`' => at = self.expansion(text, at, end, Place::Heredoc { body, brace: false }, false)?,
+                b'$' | b'`' => at = self.expansion(text, at, end, Place::Heredoc { brace: false }, false)?,
                 _ => at += 1,
             }
         }
