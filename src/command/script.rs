@@ -73,10 +73,30 @@ impl<'a> Script<'a> {
     /// The text with each placeholder replaced by the expansion that is right in its place.
     pub(super) fn render(&mut self, found: &Found) -> Result<Vec<u8>, CommandError> {
         let (mut script, mut done) = (Vec::with_capacity(self.text.len()), 0);
-        for edit in &found.edits {
+        for (index, edit) in found.edits.iter().enumerate() {
             script.extend(&self.text[done..edit.span.start]);
-            script.extend(self.expansion(edit)?.into_bytes());
             done = edit.span.end;
+            let expansion = self.expansion(edit)?.into_bytes();
+            if edit.place != Place::Single {
+                script.extend(expansion);
+                continue;
+            }
+            // `'a${v}'` becomes `'a'"${v}"`. A quote that would leave an empty '' is taken away, not closed or opened
+            // again: bash loses count of those in some places.
+            let follows = |previous: &Edit| previous.place == Place::Single && previous.span.end == edit.span.start;
+            if !index.checked_sub(1).is_some_and(|previous| follows(&found.edits[previous])) {
+                if script.last() == Some(&b'\'') {
+                    script.pop();
+                } else {
+                    script.push(b'\'');
+                }
+            }
+            script.extend(expansion);
+            if self.text.get(done) == Some(&b'\'') {
+                done += 1;
+            } else if found.edits.get(index + 1).is_none_or(|next| next.span.start != done) {
+                script.push(b'\'');
+            }
         }
         script.extend(&self.text[done..]);
         Ok(script)
@@ -93,15 +113,13 @@ impl<'a> Script<'a> {
             // No word at all, and yet not nothing: the text around it must not grow together.
             let nothing = format!("${{{}0+}}", self.prefix);
             return Ok(match edit.place {
-                Place::Word | Place::DoublePattern => "\"\"".to_owned(),
-                Place::Single => format!("'{nothing}'"),
+                Place::Word | Place::DoublePattern | Place::Single => "\"\"".to_owned(),
                 _ => nothing,
             });
         }
         Ok(match edit.place {
             Place::Words => format!("\"{}\"", parts.join("\" \"")),
-            Place::Word | Place::DoublePattern => format!("\"{}\"", parts.join(" ")),
-            Place::Single => format!("'\"{}\"'", parts.join(" ")),
+            Place::Word | Place::DoublePattern | Place::Single => format!("\"{}\"", parts.join(" ")),
             Place::Double { .. } | Place::Heredoc { .. } | Place::Nowhere => parts.join(" "),
             // `5--3` is an error in some shells.
             Place::Arithmetic if words[0].starts_with(b"-") => format!("({})", parts[0]),
@@ -113,7 +131,9 @@ impl<'a> Script<'a> {
     ///
     /// The environment, because every argument of a process can be read by every user, and because the positional
     /// parameters are the script's. But what the shell finds there it hands on to every program: so each variable is
-    /// copied to one that isn't exported, and unset. All on the first line, so that the numbers of the lines stay.
+    /// copied, unset and set again, which leaves it private to the shell. All on the first line, so that the numbers of
+    /// the lines stay. Should that line be lost (bash goes on after some syntax errors), the values are there all the
+    /// same: an empty one would make `rm -r /${name}` something else.
     pub(super) fn finish(self, script: Vec<u8>, shown: Vec<u8>) -> Prepared {
         let number = self.next_number();
         let mut prologue = Prologue { prefix: self.prefix, ..Prologue::default() };
@@ -204,8 +224,6 @@ impl<'a> Script<'a> {
 struct Prologue {
     prefix: String,
     text: String,
-    /// What is to be unset.
-    names: Vec<String>,
     inline: usize,
     variables: Vec<Variable>,
 }
@@ -218,27 +236,26 @@ impl Prologue {
             return self.carry_in_file(number, value);
         }
         self.inline += cost;
-        let name = format!("{}e{number}", self.prefix);
-        self.text += &format!("{}{number}=\"${name}\"; ", self.prefix);
-        self.names.push(name.clone());
-        self.variables.push(Variable { name, value, carrier: Carrier::Environment });
+        self.add(number, value, Carrier::Environment, "=\"$", "\"; ", "");
     }
 
     fn carry_in_file(&mut self, number: usize, value: Vec<u8>) {
-        let (prefix, name) = (&self.prefix, format!("{}e{number}", self.prefix));
         // `$(…)` drops the last newlines, hence the dot, which is a part of no character in any encoding in use. A file
         // that can't be read must not become an empty value.
-        self.text += &format!("{prefix}{number}=$(cat \"${name}\" && printf .) || exit 126; ");
-        self.text += &format!("{prefix}{number}=${{{prefix}{number}%.}}; ");
-        self.names.push(name.clone());
-        self.variables.push(Variable { name, value, carrier: Carrier::File });
+        self.add(number, value, Carrier::File, "=$(cat \"$", "\" && printf .) || exit 126; ", "%.");
+    }
+
+    fn add(&mut self, number: usize, value: Vec<u8>, carrier: Carrier, before: &str, after: &str, without: &str) {
+        let (name, copy) = (format!("{}{number}", self.prefix), format!("{}0", self.prefix));
+        self.text += &format!("{copy}{before}{name}{after}unset {name}; {name}=\"${{{copy}{without}}}\"; ");
+        self.variables.push(Variable { name, value, carrier });
     }
 
     /// The script with what was carried since the last time before it.
     fn put_before(&mut self, script: Vec<u8>) -> Vec<u8> {
         let mut whole = std::mem::take(&mut self.text).into_bytes();
-        if !self.names.is_empty() {
-            whole.extend(format!("unset {}; ", std::mem::take(&mut self.names).join(" ")).into_bytes());
+        if !whole.is_empty() {
+            whole.extend(format!("unset {}0; ", self.prefix).into_bytes());
         }
         whole.extend(script);
         whole

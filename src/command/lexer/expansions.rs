@@ -12,7 +12,7 @@ impl Lexer<'_> {
         if let Some(next) = self.take(text, at, end, place, number)? {
             return Ok(next);
         }
-        let bare = matches!(place, Place::Words | Place::Word);
+        let bare = matches!(place, Place::Words | Place::Word | Place::DoublePattern);
         match text.at(at + 1, end) {
             Some(b'(') if text.at(at + 2, end) == Some(b'(') && self.is_arithmetic(text, at + 3, end)? => {
                 Ok(self.arithmetic(text, at + 3, end, b')', Place::Arithmetic)?.0)
@@ -34,6 +34,14 @@ impl Lexer<'_> {
                 self.cut_off |= next >= end;
                 self.no_placeholders(text, at + 2, next.min(end), "in $'…', which not every shell knows")?;
                 Ok(end.min(next + 1))
+            }
+            Some(b'\'') if matches!(place, Place::Double { brace: true } | Place::Heredoc { brace: true }) => {
+                self.unclear(text, at, "`$'` in a quoted `${…}`")?;
+                Ok(at + 1)
+            }
+            Some(b'\\') if text.at(at + 2, end) == Some(b'\n') => {
+                self.unclear(text, at, "a line that is continued after `$`")?;
+                Ok(at + 3)
             }
             // `$$` is the shell's own: in `$${name}` no placeholder starts.
             Some(b'$' | b'#' | b'?' | b'!' | b'-' | b'*' | b'@') => Ok(at + 2),
