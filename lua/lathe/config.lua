@@ -83,11 +83,14 @@ local types = {
   ["interactions.chat.tools.groups.*"] = "table",
   ["interactions.chat.tools.opts.default_tools"] = "list",
   ["interactions.chat.tools.opts.system_prompt.prompt"] = "string|function",
-  ["interactions.chat.tools.opts.timeout"] = "number|false",
+  ["interactions.chat.tools.opts.max_parallel"] = "count",
+  ["interactions.chat.tools.opts.timeout"] = "count|false",
   ["interactions.chat.tools.opts.keep_env"] = "list",
   ["interactions.background.gates.judge.adapter"] = "string|table",
   ["interactions.background.gates.judge.system_prompt"] = "string|function",
   ["permission"] = "string|table",
+  ["tool_output.max_lines"] = "count",
+  ["tool_output.max_bytes"] = "count",
   ["tool_output.encoding"] = "string",
   ["agent.*"] = "table",
   ["native.*"] = "*",
@@ -99,6 +102,12 @@ local types = {
 -- Tables with fixed names whose values are replaced whole, not merged.
 local whole = { ["interactions.chat.keymaps."] = true }
 
+-- Options that take one of a few words.
+local words = {
+  permission_memory = { chat = true, project = true },
+  ["display.chat.window.layout"] = { vertical = true, horizontal = true, float = true, current = true },
+}
+
 ---@param value any
 ---@param allowed string names of types, separated by `|`
 ---@return boolean
@@ -107,25 +116,25 @@ local function fits(value, allowed)
   for want in allowed:gmatch("[^|]+") do
     if want == name or want == "*" or (want == "boolean" and name == "false") then
       return true
-    end
-    if want == "list" and name == "table" and (next(value) == nil or value[1] ~= nil) then
+    elseif want == "list" and name == "table" and (next(value) == nil or value[1] ~= nil) then
+      return true
+    elseif want == "count" and name == "number" and value >= 1 and value == math.floor(value) then
       return true
     end
   end
   return false
 end
 
----Merges `given` over `default`. What does not fit is named in `problems` and left out.
+---@alias lathe.Accepted { keys: any[], value: any }
+
+---Walks what was given. What does not fit is named in `problems` and left out.
 ---@param default table
 ---@param given table
----@param path string with a dot at its end, or empty
+---@param keys any[] where both are
+---@param accepted lathe.Accepted[]
 ---@param problems string[]
----@return table
-local function merge(default, given, path, problems)
-  local merged = {}
-  for key, value in pairs(default) do
-    merged[key] = type(value) == "table" and merge(value, {}, "", problems) or value
-  end
+local function check(default, given, keys, accepted, problems)
+  local path = keys[1] and table.concat(keys, ".") .. "." or ""
   for key, value in pairs(given) do
     local name = path .. tostring(key)
     local own = default[key]
@@ -133,39 +142,76 @@ local function merge(default, given, path, problems)
     if not allowed or (whole[path] and own == nil) then
       problems[#problems + 1] = name .. ": unknown option"
     elseif not fits(value, allowed) then
-      problems[#problems + 1] = ("%s: expected %s, got %s"):format(name, allowed:gsub("|", " or "), type(value))
-    elseif type(value) == "table" and type(own) == "table" and allowed ~= "list" and not whole[path] then
-      merged[key] = merge(own, value, name .. ".", problems)
+      local got = type(value) == "table" and "a table" or vim.inspect(value)
+      problems[#problems + 1] = ("%s: expected %s, got %s"):format(
+        name,
+        (allowed:gsub("|", " or "):gsub("count", "a whole number from 1")),
+        got
+      )
+    elseif words[name] and not words[name][value] then
+      local known = vim.tbl_keys(words[name])
+      table.sort(known)
+      problems[#problems + 1] = ("%s: expected one of %s, got %q"):format(name, table.concat(known, ", "), value)
     else
-      merged[key] = value -- by reference: tools are known by their identity
+      local inner = { unpack(keys) }
+      inner[#inner + 1] = key
+      if type(value) == "table" and type(own) == "table" and allowed ~= "list" and not whole[path] then
+        check(own, value, inner, accepted, problems)
+      else
+        accepted[#accepted + 1] = { keys = inner, value = value }
+      end
     end
   end
-  return merged
 end
 
-local current ---@type lathe.Config?
-local problems = {} ---@type string[]
+---@param value any
+---@return any
+local function copy(value)
+  if type(value) ~= "table" then
+    return value
+  end
+  local result = {}
+  for key, item in pairs(value) do
+    result[key] = copy(item)
+  end
+  return result
+end
 
----Stores and checks options. Nothing is loaded, read or run.
+local accepted = {} ---@type lathe.Accepted[]
+local problems = {} ---@type string[]
+local current ---@type lathe.Config?
+
+---Stores and checks options. Nothing is loaded, read or run; they are merged with the defaults when first asked for.
 ---@param opts lathe.Opts?
 ---@return string[] problems what was left out and why, one line each
 function M.setup(opts)
-  problems = {}
+  accepted, problems, current = {}, {}, nil
   if opts ~= nil and type(opts) ~= "table" then
     problems[1] = "setup: expected a table, got " .. type(opts)
-    opts = nil
+    return problems
   end
-  current = merge(defaults, opts or {}, "", problems)
+  check(defaults, opts or {}, {}, accepted, problems)
+  table.sort(problems)
   return problems
 end
 
 ---The merged options; the defaults before `setup`. Not to be written to.
 ---@return lathe.Config
 function M.get()
-  if not current then
-    current = merge(defaults, {}, "", {})
+  if current then
+    return current
   end
-  return current
+  local merged = copy(defaults)
+  for _, option in ipairs(accepted) do
+    local keys = option.keys
+    local parent = merged
+    for i = 1, #keys - 1 do
+      parent = parent[keys[i]]
+    end
+    parent[keys[#keys]] = option.value -- by reference: tools are known by their identity
+  end
+  current = merged
+  return merged
 end
 
 ---What the last `setup` left out.

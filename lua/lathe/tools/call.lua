@@ -243,6 +243,10 @@ function M.prepare(chat, call, args)
     handlers = tool.handlers -- `setup` may have put another table there
   end
 
+  if type(tool.cmds) ~= "table" then
+    local exit = type(handlers) == "table" and handlers.on_exit ~= nil
+    return false, ('Tool "%s": cmds: expected a list, got %s'):format(call.name, type(tool.cmds)), true, exit
+  end
   local output = tool.output
   local defines = 0
   if output then
@@ -258,7 +262,7 @@ function M.prepare(chat, call, args)
   if limit == nil then
     limit = chat.config.tools.opts.timeout
   end
-  return true, #tool.cmds, defines, own_approval(tool), limit or nil
+  return true, #tool.cmds, defines, own_approval(tool), limit and math.floor(limit) or nil
 end
 
 ---What the tool's label is, besides its name.

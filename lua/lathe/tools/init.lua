@@ -212,7 +212,7 @@ local function build(name, entry)
   end
   local limit = opts.timeout
   expect(
-    limit == nil or limit == false or (type(limit) == "number" and limit > 0),
+    limit == nil or limit == false or (type(limit) == "number" and limit >= 1),
     "opts.timeout: expected milliseconds or false, got %s",
     vim.inspect(limit)
   )
