@@ -250,16 +250,16 @@ fn put_raw(text: &[u8], env: &BTreeMap<String, Value>) -> Result<(Vec<u8>, Vec<R
     let (mut whole, mut verbatim) = (Vec::with_capacity(text.len()), Vec::new());
     let (mut at, mut escaped) = (0, false);
     while at < text.len() {
-        if let Some(name) = placeholder_at(text, at, longest).filter(|_| !escaped) {
-            if let Some(value) = raw(&text[name.clone()]) {
-                if value.contains(&0) {
-                    return Err(CommandError::NulInValue { name: text[name].to_vec() });
-                }
-                verbatim.push(whole.len()..whole.len() + value.len());
-                whole.extend(value);
-                at = name.end + 1;
-                continue;
+        if let Some(name) = placeholder_at(text, at, longest).filter(|_| !escaped)
+            && let Some(value) = raw(&text[name.clone()])
+        {
+            if value.contains(&0) {
+                return Err(CommandError::NulInValue { name: text[name].to_vec() });
             }
+            verbatim.push(whole.len()..whole.len() + value.len());
+            whole.extend(value);
+            at = name.end + 1;
+            continue;
         }
         escaped = text[at] == b'\\' && !escaped;
         whole.push(text[at]);
@@ -284,9 +284,11 @@ struct Script<'a> {
     text: &'a [u8],
     env: &'a BTreeMap<String, Value>,
     prefix: String,
-    /// The words that have a variable, by placeholder.
-    words: Vec<(Vec<u8>, Range<usize>, &'a [Vec<u8>])>,
+    words: Vec<Carried<'a>>,
 }
+
+/// A placeholder whose words have variables: its name, their numbers, the words.
+type Carried<'a> = (Vec<u8>, Range<usize>, &'a [Vec<u8>]);
 
 impl<'a> Script<'a> {
     fn value(&self, name: &[u8]) -> &'a [Vec<u8>] {
