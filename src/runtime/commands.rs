@@ -44,8 +44,6 @@ pub struct CommandCmd {
     pub limits: Limits,
     /// Label of the output's encoding, as in the WHATWG standard; none: detected.
     pub encoding: Option<String>,
-    /// Folder for the whole of a long output.
-    pub output_folder: Vec<u8>,
 }
 
 /// Why a command cmd was not started. The text is written for the model.
@@ -70,11 +68,11 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Starts a command → [`Event::CommandStarted`], then [`Event::CommandFinished`], always.
+    /// Starts a command; the whole of a long output goes to `spill` → [`Event::CommandStarted`], then [`Event::CommandFinished`], always.
     ///
     /// # Errors
     /// Each variant of [`RunError`]; no event follows then.
-    pub fn start(&self, inbox: &Arc<Inbox>, cmd: CommandCmd) -> Result<(), RunError> {
+    pub fn start(&self, inbox: &Arc<Inbox>, spill: Spill, cmd: CommandCmd) -> Result<(), RunError> {
         let CommandCmd { chat, call, cmd: number, .. } = cmd;
         let encoding = match &cmd.encoding {
             Some(label) => {
@@ -104,7 +102,7 @@ impl Commands {
             cwd: Some(PathBuf::from(OsString::from_vec(cmd.cwd))),
             background: cmd.background,
             limits: cmd.limits,
-            spill: Spill { folder: Some(PathBuf::from(OsString::from_vec(cmd.output_folder))) },
+            spill,
             encoding,
             ..process::Command::new(prepared.script)
         };

@@ -69,12 +69,6 @@ function M.values(env)
   return values
 end
 
----Where the whole of a long output is kept.
----@return string folder
-function M.output_folder()
-  return vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output")
-end
-
 ---Starts a command. Its end comes as `store_text`.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
@@ -107,7 +101,6 @@ function M.start(chat, call, cmd, entry)
     max_lines = limits.max_lines,
     max_bytes = limits.max_bytes,
     encoding = limits.encoding,
-    output_folder = M.output_folder(),
   })
 end
 
