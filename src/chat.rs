@@ -335,13 +335,14 @@ impl Chat {
                 name: draft.name.clone(),
                 arguments: if usable && !blank { draft.arguments } else { "{}".to_owned() },
             });
+            let fingerprint = checked.fingerprint;
             let arguments = match (tool, checked.arguments) {
                 (None, _) => Err(not_found(&draft.name, &tools)),
                 (Some(_), Ok(arguments)) => Ok(arguments),
                 (Some(_), Err(error)) => Err(error.to_string()),
             };
             let parallel = tool.is_some_and(|tool| tool.parallel);
-            queue.push(ToolCall::new(id, draft.wire_id, draft.name, parallel, arguments));
+            queue.push(ToolCall::new(id, draft.wire_id, draft.name, parallel, fingerprint, arguments));
         }
         let added: Vec<_> = calls.iter().cloned().zip(queue.iter().map(|call| call.id)).collect();
         self.add_message(shell, Message::Llm { content, reasoning, calls });

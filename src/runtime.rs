@@ -271,16 +271,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Checks one call. A panic in the validator must not leave a chat waiting for ever.
 fn check(schemas: &Schemas, call: UncheckedCall) -> CheckedCall {
     let id = call.call;
-    catch_unwind(AssertUnwindSafe(|| schemas.check(call))).unwrap_or_else(|_| CheckedCall {
-        call: id,
-        arguments: Err(ArgumentsError::DoesNotFit(
-            "The arguments could not be checked: an internal error of lathe. Nothing was run.".to_owned(),
-        )),
+    catch_unwind(AssertUnwindSafe(|| schemas.check(call))).unwrap_or_else(|_| {
+        let text = "The arguments could not be checked: an internal error of lathe. Nothing was run.";
+        CheckedCall::new(id, Err(ArgumentsError::DoesNotFit(text.to_owned())))
     })
 }
 
 fn unchecked(call: UncheckedCall, message: &str) -> CheckedCall {
-    CheckedCall { call: call.call, arguments: Err(ArgumentsError::DoesNotFit(message.to_owned())) }
+    CheckedCall::new(call.call, Err(ArgumentsError::DoesNotFit(message.to_owned())))
 }
 
 async fn play(inbox: Arc<Inbox>, chat: ChatId, request: RequestId, turn: String) {

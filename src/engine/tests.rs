@@ -69,8 +69,7 @@ impl Hand {
             _ => None,
         });
         let checked = unchecked.expect("calls are checked").into_iter().zip(calls);
-        let calls =
-            checked.map(|(call, (_, _, arguments))| CheckedCall { call: call.call, arguments: arguments.clone() });
+        let calls = checked.map(|(call, (_, _, arguments))| CheckedCall::new(call.call, arguments.clone()));
         let calls = calls.collect();
         self.say(Event::CallsChecked { chat, calls })
     }
@@ -314,7 +313,7 @@ fn r041_empty_arguments_go_back_as_an_object() {
         hand.say(Event::RequestItems { chat, request, items });
         let effects = hand.say(Event::RequestFinished { chat, request });
         let Some(Effect::CheckCalls { calls, .. }) = effects.last() else { panic!("calls are checked") };
-        let calls = vec![CheckedCall { call: calls[0].call, arguments: Ok(json!({})) }];
+        let calls = vec![CheckedCall::new(calls[0].call, Ok(json!({})))];
         let effects = hand.say(Event::CallsChecked { chat, calls });
         assert!(effects.iter().any(|e| matches!(e, Effect::AddCall { arguments, .. } if arguments == "{}")));
     }
@@ -643,7 +642,7 @@ impl Storm {
                         4 => Err(ArgumentsError::DoesNotFit("no fit".into())),
                         _ => Ok(serde_json::from_str(&call.arguments).unwrap_or_default()),
                     };
-                    CheckedCall { call: call.call, arguments }
+                    CheckedCall::new(call.call, arguments)
                 });
                 let event = Event::CallsChecked { chat, calls: calls.collect() };
                 self.loose.push(event);

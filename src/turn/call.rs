@@ -42,6 +42,8 @@ pub struct ToolCall {
     pub name: String,
     /// Whether it may overlap with neighbours.
     pub parallel: bool,
+    /// Equal for equal arguments.
+    pub fingerprint: u64,
     /// How many times in a row the same call was made, this one included.
     pub repeated: u32,
     stage: Stage,
@@ -148,17 +150,16 @@ impl End {
 
 impl ToolCall {
     /// A call that waits for its turn. `arguments`: the checked arguments, or what the model is told instead.
-    pub fn new(id: CallId, wire_id: String, name: String, parallel: bool, arguments: Result<Value, String>) -> Self {
-        Self {
-            id,
-            wire_id,
-            name,
-            parallel,
-            repeated: 1,
-            stage: Stage::Queued(arguments),
-            added: Vec::new(),
-            printed: None,
-        }
+    pub fn new(
+        id: CallId,
+        wire_id: String,
+        name: String,
+        parallel: bool,
+        fingerprint: u64,
+        arguments: Result<Value, String>,
+    ) -> Self {
+        let (stage, added, printed) = (Stage::Queued(arguments), Vec::new(), None);
+        Self { id, wire_id, name, parallel, fingerprint, repeated: 1, stage, added, printed }
     }
 
     /// The result, once it is finished.
@@ -184,12 +185,9 @@ impl ToolCall {
         matches!(self.stage, Stage::Preparing { .. } | Stage::Deciding { .. } | Stage::Asking { .. })
     }
 
-    /// What is queued to run, or what the model is told instead.
-    pub fn arguments(&self) -> Option<&Result<Value, String>> {
-        match &self.stage {
-            Stage::Queued(arguments) => Some(arguments),
-            _ => None,
-        }
+    /// Whether it waits for its turn only to be refused.
+    pub fn is_unusable(&self) -> bool {
+        matches!(self.stage, Stage::Queued(Err(_)))
     }
 
     /// When this call must be looked at again.

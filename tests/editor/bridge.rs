@@ -200,8 +200,9 @@ fn a_burst_of_events_is_worked_off_in_slices() {
     );
     editor.wait_lua("idle()");
     assert_eq!(editor.lua_int("return #find('log')"), 10_000);
-    // 200 ms of work: in one piece it would be one gap of that length.
-    assert!(editor.gaps().max_ms() < 50.0, "{:?}", editor.gaps());
+    // 200 ms of work: in one piece the loop would not have turned at all.
+    let turned = editor.gaps().count();
+    assert!(turned >= 10, "the loop turned {turned} times");
 }
 
 #[test]

@@ -855,3 +855,19 @@ fn arguments_are_what_vim_json_decode_gives() {
         })
         .unwrap();
 }
+
+#[test]
+fn large_arguments_reach_lua_whole() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        open({ answer("t", '{"list":[' .. ("1,"):rep(299999) .. '1],"deep":{"a":[[],{}]}}'), { text = "done" } }, {
+          t = tool("t", { function(_, args)
+            return { status = "success", data = #args.list .. vim.inspect(args.deep):gsub("%s+", "") }
+          end }),
+        })"#,
+    );
+    editor.lua("send('go')");
+    editor.wait_ended(1);
+    assert_eq!(editor.results(), ["300000{a={{},vim.empty_dict()}}"]);
+}
