@@ -34,7 +34,7 @@ pub struct CommandCmd {
     pub env: BTreeMap<String, Value>,
     /// The shell.
     pub shell: Vec<u8>,
-    /// The working directory.
+    /// The working directory; empty: the editor's, which had none when the chat was opened.
     pub cwd: Vec<u8>,
     /// Variables of the editor that the command does not get.
     pub without: Vec<String>,
@@ -99,7 +99,7 @@ impl Commands {
             shell: OsString::from_vec(cmd.shell),
             variables,
             without: cmd.without.into_iter().map(Into::into).collect(),
-            cwd: Some(PathBuf::from(OsString::from_vec(cmd.cwd))),
+            cwd: Some(PathBuf::from(OsString::from_vec(cmd.cwd))).filter(|cwd| !cwd.as_os_str().is_empty()),
             background: cmd.background,
             limits: cmd.limits,
             spill,
