@@ -413,6 +413,11 @@ impl Chat {
         self.with_call(shell, call, |call, ctx| call.exit_finished(ctx));
     }
 
+    /// A result that was too long is cut.
+    pub fn content_cut(&mut self, shell: &mut Shell, call: CallId, content: String) {
+        self.with_call(shell, call, |call, ctx| call.content_cut(ctx, content));
+    }
+
     /// The user ends the running calls; the queue goes on.
     pub fn call_skipped(&mut self, shell: &mut Shell) {
         let mut skipped = false;
@@ -513,6 +518,7 @@ impl Chat {
             now_ms: shell.now_ms,
             rest: batch.queued(),
             approvals: &mut self.approvals,
+            limits: &self.settings.limits,
             effects: shell.effects,
         };
         if act(batch, &mut ctx) { self.advance(shell) } else { self.ignore_late(shell, "call") }
@@ -525,6 +531,7 @@ impl Chat {
             now_ms: shell.now_ms,
             rest: batch.queued(),
             approvals: &mut self.approvals,
+            limits: &self.settings.limits,
             effects: shell.effects,
         };
         batch.advance(&mut ctx, &mut self.history, &mut self.repeats, self.settings.max_parallel.max(1));

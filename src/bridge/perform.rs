@@ -160,6 +160,9 @@ impl Performers {
                 call::<()>("run_exit", &lua_fn.run_exit, (chat.0, id.0))?;
                 return Ok(Some(Event::ExitFinished { chat: *chat, call: *id }));
             }
+            Effect::CutContent { chat, call: id, content, limits } => {
+                runtime.cut_content(*chat, *id, content.clone(), limits.clone());
+            }
             Effect::FinishCall { chat, call: id, status, content, duration_ms } => {
                 let arguments = (chat.0, id.0, status.as_str(), content.as_deref(), *duration_ms);
                 call("finish_call", &lua_fn.finish_call, arguments)?
@@ -244,6 +247,7 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         | Effect::CloseQuestion { .. }
         | Effect::StoreText { .. }
         | Effect::KillJobs { .. }
+        | Effect::CutContent { .. }
         | Effect::FinishCall { .. }
         | Effect::FinishBatch { .. }
         | Effect::Notify { .. }

@@ -25,7 +25,7 @@ function idle()
   return counts.events == 0 and counts.effects == 0
 end
 function open()
-  return lib.open_chat({ auto_submit_success = true, auto_submit_errors = true, max_parallel = 4 })
+  return lib.open_chat({ auto_submit_success = true, auto_submit_errors = true, max_parallel = 4, max_lines = 2000, max_bytes = 51200 })
 end
 function tools(schema)
   return lib.tool_set({ tools = { { name = "t", schema = schema, numeric_strings = true, parallel = false } } })

@@ -115,6 +115,7 @@ function M.new(opts)
   end
   if not started then
     lib.start(effects.performers(chats))
+    lib.keep_outputs({ folder = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output") })
     started = true
   end
   local all = config.get()
@@ -143,6 +144,8 @@ function M.new(opts)
     auto_submit_success = settings.tools.opts.auto_submit_success,
     auto_submit_errors = settings.tools.opts.auto_submit_errors,
     max_parallel = settings.tools.opts.max_parallel,
+    max_lines = all.tool_output.max_lines,
+    max_bytes = all.tool_output.max_bytes,
   })
   chats[chat.id] = chat
   chat.render = render.new(bufnr, {
