@@ -119,8 +119,10 @@ impl HttpError {
     pub(super) fn in_the_middle(error: reqwest::Error, target: &Target) -> Self {
         let error = error.without_url();
         let (host, reason) = (target.host(), root_cause(&error));
+        // TLS has the same kinds of error as the decoder.
+        let is_tls = find::<rustls::Error>(&error).is_some();
         match find::<io::Error>(&error).map(io::Error::kind) {
-            Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => Self::Garbled { host, reason },
+            Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) if !is_tls => Self::Garbled { host, reason },
             _ => Self::Broken { host, reason },
         }
     }
@@ -199,7 +201,7 @@ impl HttpError {
             Self::Tls { host, reason } => format!("no secure connection to {host}: {reason}"),
             Self::FirstByte { host, limit_ms } => format!("{host} did not begin to answer within {limit_ms} ms"),
             Self::Idle { host, limit_ms } => format!("{host} sent nothing more for {limit_ms} ms"),
-            Self::Lost { host, reason } => format!("{host} closed the connection before it answered: {reason}"),
+            Self::Lost { host, reason } => format!("the connection to {host} broke before the answer: {reason}"),
             Self::Broken { host, reason } => format!("the answer of {host} broke off: {reason}"),
             Self::Garbled { host, reason } => format!("the answer of {host} cannot be decompressed: {reason}"),
             Self::Redirect { host, to } => format!("{host} redirects to {to}, where lathe does not send your keys"),
@@ -270,6 +272,10 @@ fn explain(fault: &CertificateError) -> String {
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             "it is for another name".to_owned()
+        }
+        // What people make who make one certificate only; its name in the verifier is all there is to know it by.
+        CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
+            "it is the certificate of an authority, not of a server".to_owned()
         }
         other => other.to_string(),
     }

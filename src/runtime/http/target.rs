@@ -14,10 +14,12 @@ pub(super) struct Target(Url);
 impl Target {
     pub(super) fn parse(url: &str) -> Result<Self, HttpError> {
         let bad = |reason: String| HttpError::BadUrl { url: without_secrets(url), reason };
-        let parsed = Url::parse(url.trim()).map_err(|error| bad(error.to_string()))?;
-        match parsed.scheme() {
-            "http" | "https" => Ok(Self(parsed)),
-            scheme => Err(bad(format!("`{scheme}` is not http or https"))),
+        let no_scheme = || bad("it does not begin with http:// or https://".to_owned());
+        match Url::parse(url.trim()) {
+            Ok(parsed) if matches!(parsed.scheme(), "http" | "https") => Ok(Self(parsed)),
+            Ok(_) => Err(no_scheme()),
+            Err(_) if !url.contains("://") => Err(no_scheme()),
+            Err(error) => Err(bad(error.to_string())),
         }
     }
 

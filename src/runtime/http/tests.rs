@@ -339,7 +339,7 @@ fn a_reset_before_the_head_is_tried_again() {
         let outcome = get(request(server.url())).await;
         assert_eq!(outcome.body, b"good");
         assert_eq!(outcome.waits(), [1_000, 2_000]);
-        assert!(outcome.retries[0].2.contains("closed the connection before it answered"), "{:?}", outcome.retries);
+        assert!(outcome.retries[0].2.contains("broke before the answer"), "{:?}", outcome.retries);
     });
 }
 
@@ -763,12 +763,16 @@ struct Authority {
 }
 
 fn authority(protocols: &[&[u8]]) -> Authority {
+    authority_with(protocols, IsCa::ExplicitNoCa)
+}
+
+fn authority_with(protocols: &[&[u8]], leaf_is_ca: IsCa) -> Authority {
     let mut ca = CertificateParams::new(vec![]).expect("names");
     ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let ca = CertifiedIssuer::self_signed(ca, KeyPair::generate().expect("a key")).expect("a certificate");
     let key = KeyPair::generate().expect("a key");
     let mut leaf = CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("names");
-    leaf.is_ca = IsCa::ExplicitNoCa;
+    leaf.is_ca = leaf_is_ca;
     let leaf = leaf.signed_by(&key, &ca).expect("a certificate");
     let mut config = rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -891,6 +895,17 @@ fn a_certificate_for_another_name_is_refused() {
 }
 
 #[test]
+fn the_certificate_of_an_authority_is_none_for_a_server() {
+    run(async {
+        let authority = authority_with(&[], IsCa::Ca(BasicConstraints::Unconstrained));
+        let server = authority.server(answer_tls).await;
+        let strict = HttpRequest { environment: authority.environment(), ..request(https(&server)) };
+        let error = get(strict).await.error();
+        assert!(error.to_string().contains("of an authority, not of a server"), "{error}");
+    });
+}
+
+#[test]
 fn certificates_that_cannot_be_read_are_named_and_harm_no_plain_http() {
     run(async {
         let environment = trusting(path::Path::new("/nowhere/ca.pem"));
@@ -954,9 +969,19 @@ fn a_name_without_address_and_a_closed_port_are_told_apart() {
 #[test]
 fn a_bad_url_and_a_bad_header_are_named_without_keys() {
     run(async {
-        for url in ["", "provider", "${url}/v1", "ftp://x", &format!("htp://me:{KEY}@x/?key={KEY}")] {
+        let scheme = "does not begin with http:// or https://";
+        for (url, reason) in [
+            ("", scheme),
+            ("localhost:11434/v1", scheme),
+            ("${url}/v1", scheme),
+            ("ftp://x", scheme),
+            (&format!("htp://me:{KEY}@x/?key={KEY}"), scheme),
+            ("http://", "empty host"),
+            (&format!("http://me:{KEY}@x:y/?key={KEY}"), "port"),
+        ] {
             let error = get(request(url)).await.error();
             assert!(matches!(error, HttpError::BadUrl { .. }), "{error:?}");
+            assert!(error.to_string().contains(reason), "{error}");
         }
         for (name, value) in [("X-Key", format!("{KEY}\n")), ("X Key", KEY.to_owned())] {
             let request = HttpRequest { headers: vec![(name.to_owned(), value)], ..request("http://127.0.0.1/") };
@@ -1026,6 +1051,31 @@ fn dropping_the_request_ends_the_connection_at_once() {
             assert_eq!(server.connections(), 1);
         });
     }
+}
+
+#[test]
+fn dropping_the_request_ends_a_connection_that_is_being_made() {
+    run(async {
+        let authority = authority(&[]);
+        let (events, mut seen) = mpsc::unbounded_channel();
+        let server = server(move |_, mut stream| {
+            let events = events.clone();
+            async move {
+                stream.read_exact(&mut [0]).await.expect("a client");
+                events.send("hello").expect("a test");
+                until_closed(&mut stream).await;
+                events.send("gone").expect("a test");
+            }
+        })
+        .await;
+        let http = Arc::new(Http::new(outside()));
+        let (runs, request) =
+            (Arc::clone(&http), HttpRequest { environment: authority.environment(), ..request(https(&server)) });
+        let task = tokio::spawn(async move { runs.send(request, |_| {}).await });
+        assert_eq!(seen.recv().await, Some("hello"));
+        task.abort();
+        assert_eq!(seen.recv().await, Some("gone"));
+    });
 }
 
 #[test]
