@@ -1,6 +1,7 @@
 //! The shell around tokio: what must not run on the main loop runs here and answers with an event. No Lua, no decisions.
 
 pub mod commands;
+pub mod http;
 pub mod inbox;
 pub mod process;
 
@@ -217,7 +218,7 @@ impl Workers {
         let tokio = Builder::new_multi_thread()
             .worker_threads(WORKERS)
             .thread_name("lathe-worker")
-            .enable_time()
+            .enable_all()
             .build()
             .map_err(Error::Workers)?;
         let handle = tokio.handle().clone();
