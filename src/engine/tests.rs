@@ -406,7 +406,7 @@ fn r052_what_a_provider_sends_with_a_call_is_kept_with_it() {
     hand.say(Event::RequestItems { chat, request, items });
     let effects = hand.say(Event::RequestFinished { chat, request });
     let checked = effects.iter().find_map(|effect| match effect {
-        Effect::CheckCalls { calls, .. } => Some(CheckedCall { call: calls[0].call, arguments: Ok(json!({})) }),
+        Effect::CheckCalls { calls, .. } => Some(CheckedCall::new(calls[0].call, Ok(json!({})))),
         _ => None,
     });
     hand.say(Event::CallsChecked { chat, calls: vec![checked.expect("a call is checked")] });
