@@ -8,6 +8,7 @@ mod support;
 mod bridge;
 mod build_lua;
 mod chat;
+mod commands;
 mod docs;
 mod harness;
 mod turns;
