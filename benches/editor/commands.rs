@@ -67,6 +67,7 @@ end
 
 const CALLS: u32 = 200;
 const OUTPUT: &str = "yes 0123456789abcdef | head -c 104857600";
+const GIGABYTE: &str = "yes 0123456789abcdef | head -c 1073741824";
 const MAX_MORE_KB: i64 = 32 * 1024;
 
 fn editor() -> Editor {
@@ -167,4 +168,21 @@ pub fn output(report: &mut Report) {
     if let Some(gaps) = gaps {
         report.gaps("100 MB from a command", &gaps);
     }
+}
+
+/// 1 GB from a command: ten times the output, and no more memory than for a tenth.
+pub fn gigabyte(report: &mut Report) {
+    let editor = editor();
+    run(&editor, OUTPUT, 1);
+    let before_kb = editor.lua_int("return memory_kb()");
+    editor.watch_loop();
+    let took = run(&editor, GIGABYTE, 1);
+    let gaps = editor.gaps();
+    let more_kb = editor.lua_int("return memory_kb()") - before_kb;
+    report.time("1 GB from a command", took);
+    report.holds(&format!("memory: {:.1} MiB more, at most 4", more_kb as f64 / 1024.0), more_kb <= 4 * 1024);
+    let saved = editor.home.path().join("state/nvim/lathe/output").read_dir().expect("a folder").flatten();
+    let largest = saved.filter_map(|entry| entry.metadata().ok()).map(|data| data.len()).max();
+    report.holds("all of it is in the file", largest == Some(1 << 30));
+    report.gaps("1 GB from a command", &gaps);
 }

@@ -23,6 +23,7 @@ const BENCHES: &[Bench] = &[
     ("calls", calls::run),
     ("command start", commands::start),
     ("command output", commands::output),
+    ("command gigabyte", commands::gigabyte),
 ];
 
 fn main() -> ExitCode {

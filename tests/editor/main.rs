@@ -7,6 +7,7 @@ mod support;
 
 mod bridge;
 mod build_lua;
+mod chat;
 mod docs;
 mod harness;
 mod turns;

@@ -4,109 +4,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use rmpv::Value;
 
-use crate::support::Editor;
-
-/// `open(turns, tools, opts)` sets lathe up with a scripted provider and opens a chat as the global `chat`.
-/// `answer(...)` makes a turn of calls: name, arguments, name, arguments. `results()` are the tool results so far.
-const PRELUDE: &str = r###"
-events = {}
-vim.api.nvim_create_autocmd("User", {
-  pattern = "Lathe*",
-  callback = function(args) events[#events + 1] = { name = args.match, data = args.data } end,
-})
-function answer(...)
-  local calls = {}
-  for i = 1, select("#", ...), 2 do
-    local name, arguments = select(i, ...)
-    calls[#calls + 1] = { name = name, arguments = arguments }
-  end
-  return { tool_calls = calls }
-end
-function tool(name, cmds, extra)
-  return vim.tbl_deep_extend("force", {
-    description = name,
-    cmds = cmds,
-    schema = { type = "function", ["function"] = { name = name, description = name, parameters = { type = "object" } } },
-    output = {
-      success = function(self, stdout, meta)
-        meta.tools.chat:add_tool_output(self, { content = tostring(stdout[#stdout]) })
-      end,
-      error = function(self, stderr, meta)
-        meta.tools.chat:add_tool_output(self, { content = tostring(stderr[#stderr]) })
-      end,
-    },
-  }, extra or {})
-end
-function open(turns, tools, opts)
-  local named = {}
-  for name, entry in pairs(tools) do
-    if name ~= "opts" then named[#named + 1] = name end
-  end
-  require("lathe").setup({
-    adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = turns }) } },
-    interactions = { chat = { adapter = "fake", tools = tools } },
-  })
-  chat = require("lathe").chat(vim.tbl_extend("force", { tools = named }, opts or {}))
-  return chat
-end
-function send(text, which)
-  which = which or chat
-  which:add_buf_message({ role = "user", content = text })
-  which:submit()
-end
-function results(which)
-  local list = {}
-  for _, message in ipairs((which or chat).messages) do
-    if message.role == "tool" then list[#list + 1] = message.content end
-  end
-  return list
-end
-function count(name)
-  local n = 0
-  for _, event in ipairs(events) do
-    if event.name == name then n = n + 1 end
-  end
-  return n
-end
-function ended() return count("LatheChatDone") + count("LatheChatStopped") end
-function paired()
-  local awaited = {}
-  for _, message in ipairs(chat.messages) do
-    if message.role == "tool" then
-      if table.remove(awaited, 1) ~= message.tools.call_id then return false end
-    else
-      if #awaited > 0 then return false end
-      for _, call in ipairs(message.tools and message.tools.calls or {}) do awaited[#awaited + 1] = call.id end
-    end
-  end
-  return #awaited == 0
-end
-"###;
-
-fn editor() -> Editor {
-    let editor = Editor::start();
-    editor.lua(PRELUDE);
-    editor
-}
-
-impl Editor {
-    fn wait_ended(&self, turns: usize) {
-        self.wait_lua(&format!("ended() >= {turns}"));
-    }
-
-    #[track_caller]
-    fn assert_quiet(&self) {
-        assert_eq!(self.messages().trim(), "", "nothing is in :messages");
-    }
-
-    #[track_caller]
-    fn results(&self) -> Vec<String> {
-        let list = self.lua("return results()");
-        let texts = list.as_array().cloned().unwrap_or_default();
-        texts.iter().map(|text| text.as_str().unwrap_or("not a string").to_owned()).collect()
-    }
-}
-
+use crate::chat::editor;
 #[test]
 fn a_typed_message_runs_the_calculator_and_shows_5000() {
     let editor = editor();
@@ -428,6 +326,34 @@ fn ten_thousand_queued_synchronous_calls_finish_in_one_turn() {
     assert_eq!(editor.lua_int("return #results()"), 10_000);
     assert!(editor.lua_bool("return results()[10000] == '10000' and paired()"));
     assert!(editor.lua_int("return deepest") < 20, "no growth of the stack: {}", editor.lua_int("return deepest"));
+    editor.assert_quiet();
+}
+
+#[test]
+fn an_earlier_parallel_call_that_grows_on_the_screen_moves_the_later_ones() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        finish = {}
+        open({ answer("t", { n = 1 }, "t", { n = 2 }, "t", { n = 3 }), { text = "done" } }, {
+          t = tool("t", { function(_, args, opts) finish[args.n] = opts.output_cb end }, {
+            opts = { parallel = true },
+            output = { cmd_string = function(self) return "number " .. self.args.n end },
+          }),
+        })
+        send("go")"#,
+    );
+    for n in 1..=3 {
+        editor.wait_screen(&format!("number {n}"));
+    }
+    for n in [1, 3, 2] {
+        editor.lua(&format!("finish[{n}]({{ status = 'success', data = 'first {n}\\nlast {n}' }})"));
+        editor.wait_screen(&format!("last {n}"));
+    }
+    editor.wait_ended(1);
+    let buffer = editor.buffer();
+    let seen: Vec<&str> = buffer.split_whitespace().filter(|word| word.parse::<u8>().is_ok()).collect();
+    assert_eq!(seen, ["1", "1", "1", "2", "2", "2", "3", "3", "3"], "{buffer}");
     editor.assert_quiet();
 }
 
@@ -854,4 +780,20 @@ fn arguments_are_what_vim_json_decode_gives() {
             Ok(())
         })
         .unwrap();
+}
+
+#[test]
+fn large_arguments_reach_lua_whole() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        open({ answer("t", '{"list":[' .. ("1,"):rep(299999) .. '1],"deep":{"a":[[],{}]}}'), { text = "done" } }, {
+          t = tool("t", { function(_, args)
+            return { status = "success", data = #args.list .. vim.inspect(args.deep):gsub("%s+", "") }
+          end }),
+        })"#,
+    );
+    editor.lua("send('go')");
+    editor.wait_ended(1);
+    assert_eq!(editor.results(), ["300000{a={{},vim.empty_dict()}}"]);
 }

@@ -446,6 +446,16 @@ local function run_function(chat, call, cmd, fn)
   return settle(call, result)
 end
 
+---Records how a command ended under its flag.
+---@param chat lathe.Chat
+---@param call lathe.Call
+---@param succeeded boolean
+local function record(chat, call, succeeded)
+  if call.flag ~= nil then
+    chat.tool_registry.flags[call.flag] = succeeded
+  end
+end
+
 ---Runs one cmd.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
@@ -464,6 +474,7 @@ function M.run_cmd(chat, call, cmd)
   call.command = true
   local fault = shell.start(chat, call, cmd, entry)
   if fault then
+    record(chat, call, false)
     return settle(call, { status = "error", data = fault })
   end
 end
@@ -475,9 +486,7 @@ end
 ---@param text string
 function M.store_text(chat, call, succeeded, text)
   call.pending, call.has_pending, call.succeeded = shell.lines(text), true, succeeded
-  if call.flag ~= nil then
-    chat.tool_registry.flags[call.flag] = succeeded
-  end
+  record(chat, call, succeeded)
 end
 
 ---Ends the jobs that the call registered, and those it will register.

@@ -227,9 +227,10 @@ end
 
 ---The definition of a tool. One that is wrong is told once and stays unusable until it changes.
 ---@param name string
+---@param quiet boolean? do not tell the user
 ---@return lathe.Tool? tool to be copied, not to be written to
 ---@return string? message for the user; nil also when there is no such tool
-function M.resolve(name)
+function M.resolve(name, quiet)
   local entry = entry_of(name)
   if not entry then
     return nil
@@ -247,7 +248,9 @@ function M.resolve(name)
   local first = fault:match("^(.-)\nstack traceback:") or fault
   local message = ('tool "%s": %s'):format(name, first)
   require("lathe.log").error(message .. fault:sub(#first + 1))
-  require("lathe.notify").error(message)
+  if not quiet then
+    require("lathe.notify").error(message)
+  end
   resolved[name] = { entry = entry, message = message }
   return nil, message
 end
@@ -290,12 +293,12 @@ end
 ---@param visible_only boolean? leave out those with `visible = false`
 ---@return string[]
 function M.names(visible_only)
-  local names = {}
+  local names, seen = {}, {}
   local function add(entries)
     for name, entry in pairs(entries) do
-      if name ~= "opts" and name ~= "groups" and entry and not names[name] then
+      if name ~= "opts" and name ~= "groups" and entry and not seen[name] then
         if M.is_enabled(name) and not (visible_only and entry.visible == false) then
-          names[name] = true
+          seen[name] = true
           names[#names + 1] = name
         end
       end
@@ -304,7 +307,7 @@ function M.names(visible_only)
   add(registered)
   add(configured())
   for name in pairs(configured().groups) do
-    if not names[name] then
+    if not seen[name] then
       names[#names + 1] = name
     end
   end
