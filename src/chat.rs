@@ -254,6 +254,14 @@ impl Chat {
         }
     }
 
+    /// Something about a request for the user.
+    pub fn request_noted(&mut self, shell: &mut Shell, request: RequestId, text: String) {
+        match &self.turn {
+            Turn::Answering(answering) if answering.request == request => self.notify(shell, Notice::Request(text)),
+            _ => self.ignore_late(shell, "note"),
+        }
+    }
+
     /// An answer is complete.
     pub fn request_finished(&mut self, shell: &mut Shell, request: RequestId) {
         let Some(answering) = self.take_answering(request) else { return self.ignore_late(shell, "answer") };

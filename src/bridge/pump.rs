@@ -13,6 +13,7 @@ use super::guard;
 use super::perform::{PerformError, Performers, not_prepared, reply_after_fault};
 use super::waker::Waker;
 use crate::engine::{ChatId, ChatSettings, Effect, Engine, Event, LogLevel};
+use crate::message::Message;
 use crate::runtime::inbox::Inbox;
 use crate::runtime::{Runtime, now_ms};
 use crate::tool::CallId;
@@ -74,6 +75,11 @@ impl Pump {
         let chat = self.engine.borrow_mut().next_chat();
         self.push(Event::ChatOpened { chat, settings });
         chat
+    }
+
+    /// The messages of a chat, for a request.
+    pub fn messages(&self, chat: ChatId) -> Vec<Arc<Message>> {
+        self.engine.borrow().history(chat).map(|history| history.messages().to_vec()).unwrap_or_default()
     }
 
     /// How many chats there are, and how many events and effects wait.
