@@ -10,4 +10,5 @@ mod build_lua;
 mod chat;
 mod docs;
 mod harness;
+mod hostile;
 mod turns;
