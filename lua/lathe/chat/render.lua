@@ -420,6 +420,7 @@ function Render:flush()
       write_queue(self)
     end
   end)
+  self:show_history()
   highlight.cover(self.bufnr)
   self:spin()
   if #self.queue > 0 or #self.dirty > 0 then
@@ -561,6 +562,19 @@ function Render:show_end(row)
     if api.nvim_win_get_cursor(win)[1] > row then
       local line = api.nvim_buf_get_lines(self.bufnr, last - 1, last, false)[1]
       api.nvim_win_set_cursor(win, { last, #line })
+    end
+  end
+end
+
+---Windows that show nothing but the input, because what was above it has become shorter, show what is above it again.
+function Render:show_history()
+  local row, last = self:input_row(), api.nvim_buf_line_count(self.bufnr)
+  for _, win in ipairs(row > 0 and vim.fn.win_findbuf(self.bufnr) or {}) do
+    local height = api.nvim_win_get_height(win)
+    if vim.fn.line("w0", win) > row and last - row < height then
+      api.nvim_win_call(win, function()
+        vim.fn.winrestview({ topline = math.max(last - height, 0) + 1 })
+      end)
     end
   end
 end
