@@ -33,3 +33,37 @@ fn a_long_name_or_label_with_nul_bytes_is_shown() {
     editor.wait_buffer("✓ t  é");
     editor.assert_quiet();
 }
+
+#[test]
+fn r093_a_question_shows_hostile_arguments_and_its_answers() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        many = {}
+        for i = 1, 2000 do many["k" .. i] = i end
+        local function asking(name, prompt)
+          return tool(name, { function() return { status = "success", data = name } end }, {
+            opts = { require_approval_before = true }, output = { prompt = prompt },
+          })
+        end
+        open({
+          answer("newline", { ["a\nb"] = 1 }, "wide", { a = ("é"):rep(1e6) }, "many", many, "prompt", {}),
+          { text = "done" },
+        }, {
+          newline = asking("newline"), wide = asking("wide"), many = asking("many"),
+          prompt = asking("prompt", function() return ("line\n"):rep(300) end),
+        })
+        send("go")"#,
+    );
+    for (shown, most_lines) in [("a ⏎ b: 1", 20), ("more bytes)", 25), ("more arguments", 70), ("more lines", 45)] {
+        editor.wait_buffer(shown);
+        editor.wait_screen("g4  Cancel");
+        let (lines, bytes) = (editor.buffer().lines().count(), editor.buffer().len());
+        assert!(lines < most_lines && bytes < 5_000, "{shown}: {lines} lines, {bytes} bytes");
+        editor.input("g2");
+        editor.wait_until("the question is gone", || !editor.buffer().contains(shown));
+    }
+    editor.wait_ended(1);
+    assert_eq!(editor.results(), ["newline", "wide", "many", "prompt"]);
+    editor.assert_quiet();
+}
