@@ -67,3 +67,23 @@ fn r093_a_question_shows_hostile_arguments_and_its_answers() {
     assert_eq!(editor.results(), ["newline", "wide", "many", "prompt"]);
     editor.assert_quiet();
 }
+
+#[test]
+fn a_result_that_throws_when_it_is_read_is_an_error_and_the_queue_goes_on() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        local function trap() return setmetatable({}, { __index = function() error("trapped") end }) end
+        open({ answer("returned", {}, "called", {}, "later", {}), { text = "done" } }, {
+          returned = tool("returned", { function() return trap() end }),
+          called = tool("called", { function(_, _, opts) opts.output_cb(trap()) end }),
+          later = tool("later", { function(_, _, opts) vim.schedule(function() opts.output_cb(trap()) end) end }),
+        })
+        send("go")"#,
+    );
+    editor.wait_ended(1);
+    for (name, result) in ["returned", "called", "later"].into_iter().zip(editor.results()) {
+        assert!(result.starts_with(&format!("cmd 1 of \"{name}\" gave no valid status")), "{result}");
+    }
+    editor.assert_quiet();
+}

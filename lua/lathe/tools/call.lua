@@ -336,14 +336,24 @@ local function absorb(call)
   call.view.status = call.succeeded and "success" or "error"
 end
 
+---@param result table
+---@return any status
+---@return any data
+local function read_result(result)
+  return result.status, result.data
+end
+
 ---Takes a cmd's result, from wherever it comes.
 ---@param call lathe.Call
 ---@param result any
 ---@return boolean succeeded
 local function settle(call, result)
-  local status = type(result) == "table" and result.status
-  if status == "success" or status == "error" then
-    call.pending = result.data
+  local can_read, status, data = true, nil, nil
+  if type(result) == "table" then
+    can_read, status, data = pcall(read_result, result)
+  end
+  if can_read and (status == "success" or status == "error") then
+    call.pending = data
   else
     local got = type(result) == "table" and "status = " .. vim.inspect(status) or vim.inspect(result)
     call.pending = ('cmd %d of "%s" gave no valid status: expected "success" or "error", got %s'):format(
