@@ -87,3 +87,21 @@ fn a_result_that_throws_when_it_is_read_is_an_error_and_the_queue_goes_on() {
     }
     editor.assert_quiet();
 }
+
+#[test]
+fn an_unmodifiable_chat_shows_the_whole_turn() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        open({ answer("t", {}), { text = "done" } }, {
+          t = tool("t", { function() return { status = "success", data = "ran" } end }),
+        })
+        vim.bo[chat.bufnr].modifiable = false
+        send("go")"#,
+    );
+    editor.wait_ended(1);
+    editor.wait_buffer("done");
+    assert!(editor.buffer().contains("✓ t"));
+    assert!(editor.lua_bool("return not vim.bo[chat.bufnr].modifiable"));
+    editor.assert_quiet();
+}

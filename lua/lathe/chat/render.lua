@@ -188,17 +188,30 @@ end
 
 -- Writing ------------------------------------------------------------------------------------------------------------
 
----Runs `fn` outside the user's undo: setting the level closes their open undo step, and what is written then is none.
+---Runs `fn` with options that others set on the buffer set aside.
 ---@param bufnr integer
+---@param options table<string, any>
 ---@param fn fun()
-local function outside_undo(bufnr, fn)
-  local level = vim.bo[bufnr].undolevels
-  vim.bo[bufnr].undolevels = -1
+local function with_options(bufnr, options, fn)
+  local kept, bo = {}, vim.bo[bufnr]
+  for name, value in pairs(options) do
+    kept[name], bo[name] = bo[name], value
+  end
   local ok, err = pcall(fn)
-  vim.bo[bufnr].undolevels = level
+  for name, value in pairs(kept) do
+    bo[name] = value
+  end
   if not ok then
     error(err, 0)
   end
+end
+
+---Runs `fn` outside the user's undo: setting the level closes their open undo step, and what is written then is none.
+---A user or another plugin may have made the buffer unmodifiable.
+---@param bufnr integer
+---@param fn fun()
+local function outside_undo(bufnr, fn)
+  with_options(bufnr, { undolevels = -1, modifiable = true }, fn)
 end
 
 ---Row of the input's heading, or of what the user has left in its place.
@@ -538,19 +551,21 @@ function Render:add_input(text)
   end
   local lines, row, has_heading, end_row = input_lines(self)
   local new = block.split(text)
-  if not lines[1] then
-    end_row = row
-    new = { self.heading, "", unpack(new) }
-  else
-    table.insert(new, 1, "")
-    if not has_heading then
-      api.nvim_buf_set_lines(self.bufnr, row, row, false, { self.heading, "" })
-      self:place_input(row)
-      end_row = end_row + 2
+  with_options(self.bufnr, { modifiable = true }, function()
+    if not lines[1] then
+      end_row = row
+      new = { self.heading, "", unpack(new) }
+    else
+      table.insert(new, 1, "")
+      if not has_heading then
+        api.nvim_buf_set_lines(self.bufnr, row, row, false, { self.heading, "" })
+        self:place_input(row)
+        end_row = end_row + 2
+      end
     end
-  end
-  api.nvim_buf_set_lines(self.bufnr, end_row, -1, false, new)
-  self:place_input(row)
+    api.nvim_buf_set_lines(self.bufnr, end_row, -1, false, new)
+    self:place_input(row)
+  end)
   self:show_end(row)
 end
 
