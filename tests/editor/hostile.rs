@@ -105,3 +105,12 @@ fn an_unmodifiable_chat_shows_the_whole_turn() {
     assert!(editor.lua_bool("return not vim.bo[chat.bufnr].modifiable"));
     editor.assert_quiet();
 }
+
+#[test]
+fn a_prompt_of_very_many_lines_is_sent_whole() {
+    let editor = editor();
+    editor.lua(r#"open({ { text = "done" } }, {}) send(("line\n"):rep(100000) .. "end")"#);
+    editor.wait_ended(1);
+    assert_eq!(editor.lua_int("return #chat.messages[1].content"), 500_003);
+    editor.assert_quiet();
+}

@@ -554,7 +554,7 @@ function Render:add_input(text)
   with_options(self.bufnr, { modifiable = true }, function()
     if not lines[1] then
       end_row = row
-      new = { self.heading, "", unpack(new) }
+      new = vim.list_extend({ self.heading, "" }, new)
     else
       table.insert(new, 1, "")
       if not has_heading then
