@@ -114,3 +114,38 @@ fn a_prompt_of_very_many_lines_is_sent_whole() {
     assert_eq!(editor.lua_int("return #chat.messages[1].content"), 500_003);
     editor.assert_quiet();
 }
+
+#[test]
+fn a_call_whose_lines_the_user_has_moved_about_ends_in_sight() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        open({ answer("t", {}), { text = "done" } }, {
+          t = tool("t", { function() return { status = "success", data = "ran" } end }, {
+            opts = { require_approval_before = true },
+          }),
+        })
+        send("go")"#,
+    );
+    editor.wait_screen("g4  Cancel");
+    editor.input(":g/./m0<CR>");
+    editor.wait_lua("vim.fn.getline(1) == '## Me'");
+    editor.input("g2");
+    editor.wait_ended(1);
+    editor.wait_buffer("✓ t");
+    editor.wait_buffer("done");
+    assert!(!editor.messages().contains("Error"), "{}", editor.messages());
+}
+
+#[test]
+fn a_jump_to_a_heading_that_was_deleted_is_none() {
+    let editor = editor();
+    editor.lua("open({ { text = 'done' } }, {}) send('go')");
+    editor.wait_ended(1);
+    editor.input("ggdG");
+    editor.wait_lua("vim.fn.line('$') == 1");
+    editor.input("]][[]]");
+    editor.input(":let done = 1<CR>");
+    editor.wait_lua("vim.g.done == 1");
+    assert!(!editor.messages().contains("Error"), "{}", editor.messages());
+}

@@ -162,10 +162,12 @@ end
 ---Rows of the headings, the input's included, in order.
 ---@return integer[]
 function Render:heading_rows()
-  local rows = {}
+  local rows, n_rows = {}, api.nvim_buf_line_count(self.bufnr)
   for _, ns in ipairs({ ns_heading, ns_input }) do
     for _, mark in ipairs(api.nvim_buf_get_extmarks(self.bufnr, ns, 0, -1, {})) do
-      rows[#rows + 1] = mark[2]
+      if mark[2] < n_rows then -- a mark is left behind the end when the last lines are deleted
+        rows[#rows + 1] = mark[2]
+      end
     end
   end
   return rows
@@ -274,8 +276,8 @@ local function rewrite(self, call_block)
   call_block.dirty = false
   local mark = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_range, call_block.range, { details = true })
   local row = mark[1]
-  if not row or line_at(self, row) ~= call_block.first then
-    -- The user has removed it: show it as a new one, its outcome must not be lost.
+  if not row or mark[3].end_row < row or line_at(self, row) ~= call_block.first then
+    -- The user has removed it or moved its lines about: show it as a new one, its outcome must not be lost.
     call_block.range, call_block.look = nil, nil
     self.live[call_block] = nil
     self.queue[#self.queue + 1] = call_block
