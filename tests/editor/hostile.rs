@@ -149,3 +149,25 @@ fn a_jump_to_a_heading_that_was_deleted_is_none() {
     editor.wait_lua("vim.g.done == 1");
     assert!(!editor.messages().contains("Error"), "{}", editor.messages());
 }
+
+#[test]
+fn a_write_that_fails_is_told_and_the_turn_ends() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        local set_lines = vim.api.nvim_buf_set_lines
+        open({ { text = "lost" }, { text = "shown" } }, {})
+        vim.api.nvim_create_autocmd("User", { pattern = "LatheRequestFinished", once = true, callback = function()
+          vim.api.nvim_buf_set_lines = function()
+            vim.api.nvim_buf_set_lines = set_lines
+            error("refused")
+          end
+        end })
+        send("go")"#,
+    );
+    editor.wait_ended(1);
+    editor.wait_lua("vim.api.nvim_exec2('messages', { output = true }).output:find('internal error')");
+    editor.lua("send('again')");
+    editor.wait_ended(2);
+    editor.wait_buffer("shown");
+}

@@ -4,6 +4,8 @@ local M = {}
 
 local block = require("lathe.chat.block")
 local highlight = require("lathe.chat.highlight")
+local log = require("lathe.log")
+local notify = require("lathe.notify")
 
 local api = vim.api
 local now = vim.uv.now
@@ -411,7 +413,7 @@ local function write_queue(self)
   end
 end
 
----Writes what is due, now.
+---Writes what is due, now. A write that fails is told and its text is lost, but not the turn: who writes goes on.
 function Render:flush()
   self.due = false
   self.write_timer:stop()
@@ -423,7 +425,7 @@ function Render:flush()
   if #self.queue == 0 and #self.dirty == 0 then
     return
   end
-  outside_undo(self.bufnr, function()
+  local ok, err = pcall(outside_undo, self.bufnr, function()
     local dirty = self.dirty
     self.dirty = vim.list_slice(dirty, MAX_ITEMS + 1)
     for _, call_block in ipairs(vim.list_slice(dirty, 1, MAX_ITEMS)) do
@@ -435,6 +437,10 @@ function Render:flush()
       write_queue(self)
     end
   end)
+  if not ok then
+    log.error("writing a chat failed: " .. tostring(err))
+    notify.error("internal error, see `:Lathe log`")
+  end
   self:show_history()
   highlight.cover(self.bufnr)
   self:spin()
