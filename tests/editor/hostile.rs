@@ -171,3 +171,40 @@ fn a_write_that_fails_is_told_and_the_turn_ends() {
     editor.wait_ended(2);
     editor.wait_buffer("shown");
 }
+
+#[test]
+fn a_tool_that_takes_itself_apart_gets_results_and_its_on_exit() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        local exits = {}
+        _G.exits = exits
+        local function apart(name, setup, cmd)
+          return tool(name, { function(self)
+            if cmd then cmd(self) end
+            return { status = "success", data = name }
+          end }, { handlers = { setup = setup, on_exit = function() exits[#exits + 1] = name end } })
+        end
+        open({ answer("options", {}, "cmds", {}, "handlers", {}, "output", {}, "view", {}), { text = "done" } }, {
+          options = apart("options", function(self) self.opts = nil end),
+          cmds = apart("cmds", function(self) self.cmds, self.handlers = nil, nil end),
+          handlers = apart("handlers", nil, function(self) self.tool.handlers = nil end),
+          output = apart("output", nil, function(self) self.tool.output = 5 end),
+          view = apart("view", nil, function(self) self.stdout, self.stderr = nil, 5 end),
+        })
+        send("go")"#,
+    );
+    editor.wait_ended(1);
+    assert_eq!(
+        editor.results(),
+        [
+            "Tool \"options\": setup left opts that is nil, not a table",
+            "Tool \"cmds\": setup left cmds that is nil, not a table",
+            "handlers",
+            "The call of the output tool did not complete: the tool gave no result",
+            "view"
+        ]
+    );
+    assert_eq!(editor.lua_text("return table.concat(exits, ' ')"), "options cmds handlers output view");
+    editor.assert_quiet();
+}
