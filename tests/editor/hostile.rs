@@ -96,13 +96,13 @@ fn an_unmodifiable_chat_shows_the_whole_turn() {
         open({ answer("t", {}), { text = "done" } }, {
           t = tool("t", { function() return { status = "success", data = "ran" } end }),
         })
-        vim.bo[chat.bufnr].modifiable = false
+        vim.bo[chat.bufnr].modifiable, vim.bo[chat.bufnr].readonly = false, true
         send("go")"#,
     );
     editor.wait_ended(1);
     editor.wait_buffer("done");
     assert!(editor.buffer().contains("✓ t"));
-    assert!(editor.lua_bool("return not vim.bo[chat.bufnr].modifiable"));
+    assert!(editor.lua_bool("return not vim.bo[chat.bufnr].modifiable and vim.bo[chat.bufnr].readonly"));
     editor.assert_quiet();
 }
 

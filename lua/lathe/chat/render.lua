@@ -199,7 +199,10 @@ end
 local function with_options(bufnr, options, fn)
   local kept, bo = {}, vim.bo[bufnr]
   for name, value in pairs(options) do
-    kept[name], bo[name] = bo[name], value
+    local own = bo[name]
+    if own ~= value then
+      kept[name], bo[name] = own, value
+    end
   end
   local ok, err = pcall(fn)
   for name, value in pairs(kept) do
@@ -211,11 +214,12 @@ local function with_options(bufnr, options, fn)
 end
 
 ---Runs `fn` outside the user's undo: setting the level closes their open undo step, and what is written then is none.
----A user or another plugin may have made the buffer unmodifiable.
+---A user or another plugin may have made the buffer unmodifiable, or read-only, where the first write would wait for
+---a second with its warning.
 ---@param bufnr integer
 ---@param fn fun()
 local function outside_undo(bufnr, fn)
-  with_options(bufnr, { undolevels = -1, modifiable = true }, fn)
+  with_options(bufnr, { undolevels = -1, modifiable = true, readonly = false }, fn)
 end
 
 ---Row of the input's heading, or of what the user has left in its place.
@@ -559,7 +563,7 @@ function Render:add_input(text)
   end
   local lines, row, has_heading, end_row = input_lines(self)
   local new = block.split(text)
-  with_options(self.bufnr, { modifiable = true }, function()
+  with_options(self.bufnr, { modifiable = true, readonly = false }, function()
     if not lines[1] then
       end_row = row
       new = vim.list_extend({ self.heading, "" }, new)
