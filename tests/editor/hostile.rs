@@ -208,3 +208,24 @@ fn a_tool_that_takes_itself_apart_gets_results_and_its_on_exit() {
     assert_eq!(editor.lua_text("return table.concat(exits, ' ')"), "options cmds handlers output view");
     editor.assert_quiet();
 }
+
+#[test]
+fn listeners_and_a_notify_that_throw_stop_nothing() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        vim.o.messagesopt = "wait:0,history:500" -- Neovim shows what a listener throws
+        vim.notify = function() error("no notify") end
+        vim.api.nvim_create_autocmd("User", { pattern = "Lathe*", callback = function(args) error(args.match) end })
+        open({ answer("t", {}, "nope", {}), { text = "done" } }, {
+          t = tool("t", { function() return { status = "success", data = "ran" } end }),
+        })
+        send("go @{nothing}")
+        require("lathe").run_tool("t", {}, {}, function(result) ran = result.content error("callback") end)"#,
+    );
+    editor.wait_ended(1);
+    editor.wait_lua("ran == 'ran'");
+    assert_eq!(editor.results()[0], "ran");
+    editor.lua("chat:hide() chat:open() chat:close()");
+    editor.wait_lua("count('LatheChatHidden') >= 1 and count('LatheChatClosed') >= 2");
+}

@@ -69,7 +69,10 @@ local function dress_buffer(chat)
         local is_shown = event == "BufWinEnter"
         if chat.is_shown ~= is_shown then
           chat.is_shown = is_shown
-          events.emit(name, chat)
+          -- Later: a listener that fails would make the command fail that opens or closes the window.
+          vim.schedule(function()
+            events.emit(name, chat)
+          end)
         end
       end,
     })
