@@ -229,3 +229,31 @@ fn listeners_and_a_notify_that_throw_stop_nothing() {
     editor.lua("chat:hide() chat:open() chat:close()");
     editor.wait_lua("count('LatheChatHidden') >= 1 and count('LatheChatClosed') >= 2");
 }
+
+#[test]
+fn schemas_that_take_for_ever_hold_up_their_own_chats_only() {
+    let mut editor = editor();
+    editor.lua(
+        r##"
+        local defs = { d40 = { type = "string" } }
+        for i = 0, 39 do
+          local next_one = { ["$ref"] = "#/$defs/d" .. (i + 1) }
+          defs["d" .. i] = { anyOf = { next_one, next_one } }
+        end
+        local endless = tool("endless", { function() end })
+        endless.schema["function"].parameters = { ["$ref"] = "#/$defs/d0", ["$defs"] = defs }
+        local tools = { endless = endless, t = tool("t", { function() return { status = "success", data = "ran" } end }) }
+        stuck = {}
+        for i = 1, 3 do
+          stuck[i] = open({ answer("endless", {}), { text = "done" } }, tools)
+          send("go")
+        end
+        open({ answer("t", {}), { text = "done" } }, tools)
+        send("go")"##,
+    );
+    editor.wait_ended(1);
+    assert_eq!(editor.results(), ["ran"]);
+    editor.lua("for _, which in ipairs(stuck) do which:stop() end");
+    editor.wait_ended(4);
+    assert_eq!(editor.quit(), Some(0));
+}
