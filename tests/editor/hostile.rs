@@ -257,3 +257,21 @@ fn schemas_that_take_for_ever_hold_up_their_own_chats_only() {
     editor.wait_ended(4);
     assert_eq!(editor.quit(), Some(0));
 }
+
+#[test]
+fn a_time_limit_may_be_fractional_or_infinite() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        local function limited(name, timeout)
+          return tool(name, { function() return { status = "success", data = name } end }, { opts = { timeout = timeout } })
+        end
+        open({ answer("half", {}, "huge", {}), { text = "done" } }, {
+          half = limited("half", 1000.5), huge = limited("huge", math.huge),
+        })
+        send("go")"#,
+    );
+    editor.wait_ended(1);
+    assert_eq!(editor.results(), ["half", "huge"]);
+    editor.assert_quiet();
+}

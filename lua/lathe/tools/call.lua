@@ -282,7 +282,9 @@ function M.prepare(chat, call, args)
   if limit == nil then
     limit = chat.config.tools.opts.timeout
   end
-  return true, #tool.cmds, defines, own_approval(tool), limit and math.floor(limit) or nil
+  -- Whole milliseconds; a number that is too large for them, such as math.huge, is no limit.
+  limit = limit and limit < 2 ^ 53 and math.ceil(limit) or nil
+  return true, #tool.cmds, defines, own_approval(tool), limit
 end
 
 ---What the tool's label is, besides its name.
