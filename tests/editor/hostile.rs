@@ -275,3 +275,17 @@ fn a_time_limit_may_be_fractional_or_infinite() {
     assert_eq!(editor.results(), ["half", "huge"]);
     editor.assert_quiet();
 }
+
+#[test]
+fn a_message_is_sent_although_a_group_that_it_names_is_broken() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        vim.notify = function(text) told = text end
+        open({ { text = "done" } }, { groups = { g = { tools = 5 } } }, { tools = {} })
+        send("use @{g} now")"#,
+    );
+    editor.wait_ended(1);
+    assert_eq!(editor.lua_text("return chat.messages[1].content"), "use @{g} now");
+    editor.wait_lua("told:find('could not be added')");
+}
