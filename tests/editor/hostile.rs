@@ -289,3 +289,25 @@ fn a_message_is_sent_although_a_group_that_it_names_is_broken() {
     assert_eq!(editor.lua_text("return chat.messages[1].content"), "use @{g} now");
     editor.wait_lua("told:find('could not be added')");
 }
+
+#[test]
+fn a_question_without_room_for_a_split_is_asked_in_a_float() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        vim.o.winminwidth = 10
+        while pcall(vim.cmd, "vsplit") do end
+        open({}, {
+          t = tool("t", { function() return { status = "success", data = "ran" } end }, {
+            opts = { require_approval_before = true },
+          }),
+        })
+        chat:close()
+        require("lathe").run_tool("t", {}, {}, function(result) ran = result.content end)"#,
+    );
+    editor.wait_screen("g4  Cancel");
+    editor.lua("vim.api.nvim_set_current_win(vim.fn.bufwinid('lathe://2'))");
+    editor.input("g2");
+    editor.wait_lua("ran == 'ran'");
+    editor.assert_quiet();
+}
