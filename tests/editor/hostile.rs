@@ -311,3 +311,28 @@ fn a_question_without_room_for_a_split_is_asked_in_a_float() {
     editor.wait_lua("ran == 'ran'");
     editor.assert_quiet();
 }
+
+#[test]
+fn what_talks_to_a_chat_or_runs_a_tool_works_in_a_fast_event() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        open({ { text = "done" } }, { t = tool("t", { function() return { status = "success", data = "ran" } end }) })
+        local timer = vim.uv.new_timer()
+        timer:start(1, 0, function()
+          timer:close()
+          assert(vim.in_fast_event())
+          chat:notice("noticed")
+          chat:add_context({ content = "known" }, "fast", "context")
+          chat:add_buf_message({ role = "user", content = "typed" })
+          chat:submit()
+          require("lathe").run_tool("t", {}, {}, function(result) ran = result.content end)
+        end)"#,
+    );
+    editor.wait_ended(1);
+    editor.wait_lua("ran == 'ran'");
+    editor.wait_buffer("noticed");
+    let roles = "local r = {} for _, m in ipairs(chat.messages) do r[#r + 1] = m.content end return table.concat(r, ' ')";
+    assert_eq!(editor.lua_text(roles), "known typed done");
+    editor.assert_quiet();
+}

@@ -248,7 +248,11 @@ end
 ---Adds text to the buffer only: the user's to the input, the model's to the history.
 ---@param message { role: "user"|"llm", content: string }
 function Chat:add_buf_message(message)
-  if message.role == "user" then
+  if message.role == "user" and vim.in_fast_event() then
+    vim.schedule(function()
+      self.render:add_input(message.content)
+    end)
+  elseif message.role == "user" then
     self.render:add_input(message.content)
   else
     self.render:open_role("llm", self:title("llm"))
@@ -297,15 +301,22 @@ end
 ---@param text string
 function Chat:notice(text)
   self.render:add_lines(self.render.icons.notice .. " " .. text)
-  if not self:is_visible() then
-    require("lathe.notify").warn(text)
-  end
+  vim.schedule(function()
+    if not self:is_visible() then
+      require("lathe.notify").warn(text)
+    end
+  end)
 end
 
 -- Actions ------------------------------------------------------------------------------------------------------------
 
 ---Sends what is in the input; while a turn runs it goes out with the results.
 function Chat:submit()
+  if vim.in_fast_event() then -- after what was put into the input before
+    return vim.schedule(function()
+      core.lib.submit({ chat = self.id })
+    end)
+  end
   core.lib.submit({ chat = self.id })
 end
 
