@@ -336,3 +336,38 @@ fn what_talks_to_a_chat_or_runs_a_tool_works_in_a_fast_event() {
     assert_eq!(editor.lua_text(roles), "known typed done");
     editor.assert_quiet();
 }
+
+#[test]
+fn a_plugin_reloaded_while_a_turn_runs_closes_the_old_chat_and_opens_new_ones() {
+    let editor = editor();
+    for with_library in [false, true] {
+        editor.lua_with(
+            r#"
+            local with_library = ...
+            local callback
+            open({ answer("t", {}, "w", {}), { text = "done" } }, {
+              t = tool("t", { function(_, _, opts) callback = opts.output_cb end }, { opts = { parallel = true } }),
+              w = tool("w", { { "sleep 60" } }, { opts = { parallel = true } }),
+            })
+            send("go")
+            assert(vim.wait(5000, function() return callback and require("lathe.core").lib.counts().commands == 1 end))
+            for name in pairs(package.loaded) do
+              if name:find("^lathe[.]") or name == "lathe" or (with_library and name == "lathe_core") then
+                package.loaded[name] = nil
+              end
+            end
+            old = chat
+            events = {}
+            open({ { text = "fresh" } }, {})
+            callback({ status = "success", data = "late" })
+            send("hi")"#,
+            vec![with_library.into()],
+        );
+        editor.wait_ended(1);
+        assert_eq!(editor.lua_text("return chat.messages[2].content"), "fresh");
+        editor.wait_lua("not vim.api.nvim_buf_is_valid(old.bufnr)");
+        editor.wait_lua("require('lathe.core').lib.counts().commands == 0");
+        assert_eq!(editor.lua_int("return require('lathe.core').lib.counts().chats"), 1);
+        editor.assert_quiet();
+    }
+}

@@ -106,6 +106,15 @@ local function add_defaults(chat)
   end
 end
 
+---Closes chats that were opened before the plugin was reloaded: this module does not know them.
+local function wipe_left_behind()
+  for _, bufnr in ipairs(api.nvim_list_bufs()) do
+    if vim.bo[bufnr].filetype == "lathe" and api.nvim_buf_get_name(bufnr):find("^lathe://%d+$") then
+      pcall(api.nvim_buf_delete, bufnr, { force = true })
+    end
+  end
+end
+
 ---Opens a chat.
 ---@param opts lathe.ChatOpts?
 ---@return lathe.Chat? chat
@@ -117,6 +126,7 @@ function M.new(opts)
     return nil, message
   end
   if not started then
+    wipe_left_behind()
     lib.start(effects.performers(chats))
     lib.keep_outputs({ folder = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output") })
     started = true
