@@ -371,3 +371,34 @@ fn a_plugin_reloaded_while_a_turn_runs_closes_the_old_chat_and_opens_new_ones() 
         editor.assert_quiet();
     }
 }
+
+#[test]
+fn an_answer_is_not_for_a_question_that_is_not_yet_shown() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        vim.notify = function(text) told = text end
+        open({ answer("t", { n = 1 }, "t", { n = 2 }), { text = "done" } }, {
+          t = tool("t", { function(_, args) return { status = "success", data = "ran " .. args.n } end }, {
+            opts = { require_approval_before = true },
+          }),
+        })
+        send("go")"#,
+    );
+    editor.wait_screen("n: 1");
+    editor.lua(
+        r#"
+        local accept = require("lathe.chat.actions").accept
+        vim.api.nvim_create_autocmd("User", {
+          pattern = "LatheToolApprovalRequested",
+          callback = function() accept(chat) end,
+        })
+        accept(chat)"#,
+    );
+    editor.wait_screen("n: 2");
+    editor.wait_lua("told == 'lathe: the question has just changed'");
+    assert_eq!(editor.results(), ["ran 1"]);
+    editor.input("g3<CR>");
+    editor.wait_ended(1);
+    assert_eq!(editor.results()[1], "The user rejected the t tool");
+}

@@ -162,6 +162,10 @@ function M.answer(chat, answer)
   if not question then
     return require("lathe.notify").info("there is no question to answer")
   end
+  -- What was pressed for the question before must not answer one that nobody has seen.
+  if not chat.render:is_written(question.call.block) then
+    return require("lathe.notify").info("the question has just changed")
+  end
   if answer == "always" and not question.can_remember then
     return require("lathe.notify").info("this question can only be answered for this call")
   end

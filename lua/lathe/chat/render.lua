@@ -161,6 +161,13 @@ function Render:change_call(call_block)
   end
 end
 
+---Whether the buffer shows a live block as it is.
+---@param call_block lathe.Block
+---@return boolean
+function Render:is_written(call_block)
+  return call_block.range ~= nil and not call_block.dirty
+end
+
 ---Rows of the headings, the input's included, in order.
 ---@return integer[]
 function Render:heading_rows()
