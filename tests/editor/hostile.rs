@@ -332,7 +332,8 @@ fn what_talks_to_a_chat_or_runs_a_tool_works_in_a_fast_event() {
     editor.wait_ended(1);
     editor.wait_lua("ran == 'ran'");
     editor.wait_buffer("noticed");
-    let roles = "local r = {} for _, m in ipairs(chat.messages) do r[#r + 1] = m.content end return table.concat(r, ' ')";
+    let roles =
+        "local r = {} for _, m in ipairs(chat.messages) do r[#r + 1] = m.content end return table.concat(r, ' ')";
     assert_eq!(editor.lua_text(roles), "known typed done");
     editor.assert_quiet();
 }
