@@ -105,12 +105,9 @@ impl Exports<'_> {
         })?;
         self.table.raw_set("drain", &drain)?;
         self.add("start", move |lua, pump, performers: Value| {
-            if pump.performers.get().is_some() {
-                return Err(Error::StartedTwice);
+            if pump.set_performers(Performers::read(lua, performers)?) {
+                pump.waker.open(lua, &drain)?;
             }
-            let performers = Performers::read(lua, performers)?;
-            pump.waker.open(lua, &drain)?;
-            pump.performers.set(performers).map_err(|_| Error::StartedTwice)?;
             Ok(Value::Nil)
         })?;
         self.add("keep_outputs", |_, pump, table: Value| {

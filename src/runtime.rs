@@ -95,7 +95,8 @@ impl Runtime {
         match self.workers() {
             Ok(workers) => {
                 let (inbox, schemas) = (Arc::clone(&self.inbox), Arc::clone(&self.schemas));
-                workers.handle.spawn(async move {
+                // A schema may take for ever to check; the workers are for what other chats wait for.
+                workers.handle.spawn_blocking(move || {
                     let calls = calls.into_iter().map(|call| check(&schemas, call)).collect();
                     inbox.push(Event::CallsChecked { chat, calls });
                 });

@@ -10,13 +10,15 @@ local log = require("lathe.log")
 ---@return string
 local function fit(text, level)
   local width = vim.v.echospace
-  local is_plain = debug.getinfo(vim.notify, "S").source:find("vim/_editor", 1, true)
+  -- A replacement may be a table that can be called.
+  local is_function = type(vim.notify) == "function"
+  local is_plain = is_function and debug.getinfo(vim.notify, "S").source:find("vim/_editor", 1, true)
   if not is_plain or (#text <= width and not text:find("\n", 1, true)) then
     return text
   end
   log[level == vim.log.levels.INFO and "debug" or "warn"](text)
   local rest = "… (:Lathe log)"
-  return vim.fn.strcharpart(text:match("^[^\n]*"), 0, math.max(width - #rest, 10)) .. rest
+  return vim.fn.strcharpart(text:match("^[^\n%z]*"), 0, math.max(width - #rest, 10)) .. rest
 end
 
 ---Shows a message on the main loop, wherever it comes from.

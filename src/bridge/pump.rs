@@ -1,7 +1,8 @@
 //! The pump: event → engine → effects → performers → events, in slices of the main loop. Decides nothing.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -34,8 +35,8 @@ pub struct Pump {
     pub runtime: Runtime,
     /// Wakes the main loop.
     pub waker: Arc<Waker>,
-    /// Set by `start`.
-    pub performers: OnceCell<Performers>,
+    /// Set by `start`; replaced when the plugin was reloaded.
+    performers: RefCell<Option<Rc<Performers>>>,
     /// The next drain panics, for the test of the guard.
     pub panics: Cell<bool>,
 }
@@ -60,9 +61,14 @@ impl Pump {
             last_fault: RefCell::default(),
             runtime: Runtime::new(inbox),
             waker,
-            performers: OnceCell::new(),
+            performers: RefCell::default(),
             panics: Cell::new(false),
         }
+    }
+
+    /// Has effects performed by `performers` from now on. False: others performed them before.
+    pub fn set_performers(&self, performers: Performers) -> bool {
+        self.performers.replace(Some(Rc::new(performers))).is_none()
     }
 
     /// Queues an event; it is handled by a later drain.
@@ -90,26 +96,30 @@ impl Pump {
     /// Works off what is queued, for a slice of time. A performer may get here again: a tool that waits with `vim.wait`
     /// runs the editor's loop.
     pub fn drain(&self, lua: &Lua) {
-        let Some(performers) = self.performers.get() else { return };
+        if self.performers.borrow().is_none() {
+            return;
+        }
         if self.waker.is_closed() {
             return;
         }
         self.waker.begin_drain(lua);
         let until = Instant::now() + DRAIN_BUDGET;
         loop {
-            match guard::catch(|| self.step(lua, performers, until)) {
+            // Asked for each time: what was performed may have replaced them.
+            let Some(performers) = self.performers.borrow().clone() else { return };
+            match guard::catch(|| self.step(lua, &performers, until)) {
                 Ok(true) => {}
                 Ok(false) => break,
-                Err(panic) => self.report(performers, &panic),
+                Err(panic) => self.report(&performers, &panic),
             }
             if Instant::now() >= until {
                 self.waker.wake();
                 break;
             }
         }
-        match guard::catch(|| self.runtime.set_alarm(self.engine.borrow().next_deadline_ms())) {
-            Ok(()) => {}
-            Err(panic) => self.report(performers, &panic),
+        let alarm = guard::catch(|| self.runtime.set_alarm(self.engine.borrow().next_deadline_ms()));
+        if let (Err(panic), Some(performers)) = (alarm, self.performers.borrow().clone()) {
+            self.report(&performers, &panic);
         }
     }
 

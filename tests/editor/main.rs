@@ -11,4 +11,5 @@ mod chat;
 mod commands;
 mod docs;
 mod harness;
+mod hostile;
 mod turns;

@@ -82,6 +82,17 @@ function M.split(text)
   end
 end
 
+---A text, cut when it is too long, but not inside a character.
+---@param text string any bytes, NUL included
+---@param max_bytes integer
+---@return string
+function M.cut(text, max_bytes)
+  if #text <= max_bytes then
+    return text
+  end
+  return sub(text, 1, max_bytes + vim.str_utf_start(text, max_bytes + 1)) .. "…"
+end
+
 ---A text in one line, cut when it is very long.
 ---@param text string
 ---@return string
@@ -89,10 +100,7 @@ function M.one_line(text)
   if find(text, "[\r\n]") then
     text = text:gsub("^%s+", ""):gsub("%s+$", ""):gsub("\r?\n", " ⏎ "):gsub("\r", " ")
   end
-  if #text > 400 then
-    text = vim.fn.strcharpart(text, 0, 400) .. "…"
-  end
-  return text
+  return M.cut(text, 400)
 end
 
 ---Appends a block's lines to `lines`.
