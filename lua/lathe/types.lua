@@ -172,7 +172,14 @@ error("lathe.types is for the language server only")
 ---@field name string
 ---@field formatted_name? string
 ---@field wire string
----@field model? string
+---@field model? string wins over `schema.model.default`
+---@field url? string may hold `${name}` of `env`
+---@field env? table<string, string|fun(adapter: lathe.Adapter): string> a variable's name, `cmd:…`, `schema.…`, or the value
+---@field headers? table<string, string> may hold `${name}` of `env`
+---@field parameters? table fields of the body
+---@field body? table fields of the body that win over all others
+---@field schema? table<string, { default: any, mapping: string?, enabled: any }> settings; mapped to `parameters`
+---@field opts? { stream: boolean?, vision: boolean?, proxy: string?, allow_insecure: boolean?, retries: integer?, limits: { connect_ms: integer?, first_byte_ms: integer?, idle_ms: integer? }? }
 ---@field turns? lathe.ScriptedTurn[]|fun(messages: lathe.Message[]): lathe.ScriptedTurn?
 ---@field handlers? table
 
@@ -247,9 +254,9 @@ error("lathe.types is for the language server only")
 ---@field clear fun(o: { chat: integer })
 ---@field close_chat fun(o: { chat: integer })
 ---@field add_message fun(o: { chat: integer, role: string, content: string, visible: boolean? })
----@field tool_set fun(o: { tools: { name: string, schema: string?, numeric_strings: boolean, parallel: boolean }[] }): lathe.ToolSet
+---@field tool_set fun(o: { tools: { name: string, description: string?, strict: boolean?, schema: string?, numeric_strings: boolean, parallel: boolean }[] }): lathe.ToolSet
 ---@field request_calls fun(o: { chat: integer, calls: table[], tools: lathe.ToolSet, submit: boolean })
----@field start_request fun(o: { chat: integer, request: integer, tools: lathe.ToolSet, wire: string, turn: string })
+---@field start_request fun(o: table) chat, request, tools, wire, and what the wire needs (`lathe.adapters.request`)
 ---@field fail_request fun(o: { chat: integer, request: integer, message: string })
 ---@field answer fun(o: { chat: integer, call: integer, answer: string, reason: string? })
 ---@field run_command fun(o: lathe.CommandCmd): string? why nothing was run
