@@ -12,4 +12,5 @@ mod commands;
 mod docs;
 mod harness;
 mod hostile;
+mod provider;
 mod turns;

@@ -153,7 +153,8 @@ function M.resolve(spec, model)
   if not adapter.wire then
     return nil, "an adapter without a wire format (`wire`)"
   end
-  adapter.name = adapter.name or (type(spec) == "string" and spec) or adapter.wire
+  -- The name under which the user finds it in the configuration.
+  adapter.name = (type(spec) == "string" and spec) or adapter.name or adapter.wire
   adapter.formatted_name = adapter.formatted_name or adapter.name
   adapter.model = model or adapter.model
   adapter.schema = vim.deepcopy(adapter.schema)
