@@ -229,7 +229,7 @@ error("lathe.types is for the language server only")
 ---A list of offered tools, held by the library.
 ---@class lathe.ToolSet : userdata
 
----What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
+---A command cmd to run.
 ---@class lathe.CommandCmd
 ---@field chat integer
 ---@field call integer
@@ -244,10 +244,18 @@ error("lathe.types is for the language server only")
 ---@field max_bytes integer
 ---@field encoding string?
 
+---@class (exact) lathe.ChatSettings
+---@field auto_submit_success boolean
+---@field auto_submit_errors boolean
+---@field max_parallel integer
+---@field max_lines integer of the result of a call
+---@field max_bytes integer
+
+---What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
 ---@class lathe.Core
 ---@field version string
 ---@field start fun(performers: lathe.Performers)
----@field open_chat fun(o: { auto_submit_success: boolean, auto_submit_errors: boolean, max_parallel: integer, max_lines: integer, max_bytes: integer }): integer
+---@field open_chat fun(o: lathe.ChatSettings): integer
 ---@field submit fun(o: { chat: integer })
 ---@field stop fun(o: { chat: integer })
 ---@field skip fun(o: { chat: integer })
