@@ -179,9 +179,17 @@ error("lathe.types is for the language server only")
 ---@field parameters? table fields of the body
 ---@field body? table fields of the body that win over all others
 ---@field schema? table<string, { default: any, mapping: string?, enabled: any }> settings; mapped to `parameters`
----@field opts? { stream: boolean?, vision: boolean?, proxy: string?, allow_insecure: boolean?, retries: integer?, limits: { connect_ms: integer?, first_byte_ms: integer?, idle_ms: integer? }? }
+---@field opts? lathe.AdapterOpts
 ---@field turns? lathe.ScriptedTurn[]|fun(messages: lathe.Message[]): lathe.ScriptedTurn?
 ---@field handlers? table
+
+---@class lathe.AdapterOpts
+---@field stream? boolean default true
+---@field vision? boolean
+---@field proxy? string an empty one: none, whatever the environment says
+---@field allow_insecure? boolean take any certificate
+---@field retries? integer default 4
+---@field limits? { connect_ms: integer?, first_byte_ms: integer?, idle_ms: integer? }
 
 ---@class lathe.ScriptedTurn
 ---@field text? string
@@ -252,6 +260,14 @@ error("lathe.types is for the language server only")
 ---@field max_bytes integer
 
 ---What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
+---@class lathe.OfferedTool
+---@field name string
+---@field description string?
+---@field schema string? JSON text
+---@field strict boolean?
+---@field numeric_strings boolean
+---@field parallel boolean
+
 ---@class lathe.Core
 ---@field version string
 ---@field start fun(performers: lathe.Performers)
@@ -262,7 +278,7 @@ error("lathe.types is for the language server only")
 ---@field clear fun(o: { chat: integer })
 ---@field close_chat fun(o: { chat: integer })
 ---@field add_message fun(o: { chat: integer, role: string, content: string, visible: boolean? })
----@field tool_set fun(o: { tools: { name: string, description: string?, strict: boolean?, schema: string?, numeric_strings: boolean, parallel: boolean }[] }): lathe.ToolSet
+---@field tool_set fun(o: { tools: lathe.OfferedTool[] }): lathe.ToolSet
 ---@field request_calls fun(o: { chat: integer, calls: table[], tools: lathe.ToolSet, submit: boolean })
 ---@field start_request fun(o: table) chat, request, tools, wire, and what the wire needs (`lathe.adapters.request`)
 ---@field fail_request fun(o: { chat: integer, request: integer, message: string })

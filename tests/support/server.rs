@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
 
 use super::PATIENCE;
 
@@ -30,6 +31,8 @@ pub enum Reply {
     Body { status: u16, headers: &'static str, pieces: Vec<Vec<u8>> },
     /// The pieces of a good answer, then the connection is cut without an end.
     Cut { pieces: Vec<Vec<u8>> },
+    /// The pieces of a good answer, one every so many milliseconds.
+    Slow { pieces: Vec<Vec<u8>>, every_ms: u64 },
     /// The head and these pieces, then nothing until the client leaves.
     Hang { pieces: Vec<Vec<u8>> },
 }
@@ -144,6 +147,16 @@ fn serve(connection: &TcpStream, shared: &(Mutex<State>, Condvar)) -> std::io::R
         Some(Reply::Cut { pieces }) => {
             (&mut &*connection).write_all(head(200, sse).as_bytes())?;
             send(&pieces)
+        }
+        Some(Reply::Slow { pieces, every_ms }) => {
+            (&mut &*connection).write_all(head(200, sse).as_bytes())?;
+            let mut due = Instant::now();
+            for piece in pieces {
+                std::thread::sleep(due.saturating_duration_since(Instant::now()));
+                due += Duration::from_millis(every_ms);
+                send(&[piece])?;
+            }
+            (&mut &*connection).write_all(b"0\r\n\r\n")
         }
         Some(Reply::Hang { pieces }) => {
             (&mut &*connection).write_all(head(200, sse).as_bytes())?;
