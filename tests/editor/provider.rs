@@ -11,6 +11,11 @@ const KEY: &str = "sk-very-secret-0123456789";
 /// An editor whose chat talks to the server and may use the seed's calculator.
 fn connect(server: &Server) -> Editor {
     let editor = editor();
+    configure(&editor, server);
+    editor
+}
+
+fn configure(editor: &Editor, server: &Server) {
     editor.lua_with(
         r#"
         local url, key = ...
@@ -31,7 +36,6 @@ fn connect(server: &Server) -> Editor {
         chat = require("lathe").last_chat()"#,
         vec![server.url.as_str().into(), KEY.into()],
     );
-    editor
 }
 
 fn delta(delta: Value) -> Value {
@@ -105,6 +109,26 @@ fn a_typed_message_goes_to_the_provider_and_the_result_of_its_call_goes_back() {
         })
     );
     assert!(editor.lua_bool("return chat.usage.input == 120 and chat.usage.output == 8"));
+}
+
+#[test]
+fn a_private_authority_is_trusted_when_it_is_named_and_its_absence_is_explained() {
+    let replies = || vec![stream(&said("over TLS"))];
+    let (server, authority) = Server::start_tls(replies());
+    let editor = editor();
+    let file = editor.home.path().join("authority.pem");
+    std::fs::write(&file, authority).unwrap();
+    editor.lua_with("vim.env.SSL_CERT_FILE = ...", vec![file.to_str().unwrap().into()]);
+    configure(&editor, &server);
+    type_and_send(&editor, "hello");
+    editor.wait_buffer("over TLS");
+
+    let (server, _) = Server::start_tls(replies());
+    let editor = connect(&server);
+    type_and_send(&editor, "hello");
+    editor.wait_lua("not chat.is_running and #chat.messages > 0");
+    editor.wait_buffer("certificate");
+    assert!(server.received().is_empty(), "nothing was sent");
 }
 
 #[test]

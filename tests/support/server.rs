@@ -1,10 +1,13 @@
 //! A provider on 127.0.0.1: it keeps the requests that it gets and answers them with what was written down, piece by piece.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::pki_types::PrivateKeyDer;
 
 use super::PATIENCE;
 
@@ -57,31 +60,69 @@ struct State {
     left: usize,
 }
 
-/// The server. Its threads end with the connections, and it takes no more when it is dropped.
+type Shared = (Mutex<State>, Condvar);
+
+/// The server. It ends with the test's process.
 pub struct Server {
     /// `http://127.0.0.1:port`
     pub url: String,
-    state: Arc<(Mutex<State>, Condvar)>,
-    listener: TcpListener,
+    state: Arc<Shared>,
 }
 
 impl Server {
     /// A server that gives these answers, one for each request.
     pub fn start(replies: Vec<Reply>) -> Self {
+        Self::start_with(replies, "http", |connection, shared| {
+            let _ = serve(&connection, shared);
+            let _ = connection.shutdown(Shutdown::Both);
+        })
+    }
+
+    /// The same over TLS, for the host `localhost`; second: the certificate of the authority to trust, as PEM.
+    pub fn start_tls(replies: Vec<Reply>) -> (Self, String) {
+        let mut authority = CertificateParams::new(Vec::new()).unwrap();
+        authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
+        let mut leaf = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        leaf.is_ca = IsCa::ExplicitNoCa;
+        let key = KeyPair::generate().unwrap();
+        let certificate = leaf.signed_by(&key, &authority).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.serialize_der().into()))
+            .unwrap();
+        let config = Arc::new(config);
+        let mut server = Self::start_with(replies, "https", move |connection, shared| {
+            let tls = rustls::ServerConnection::new(Arc::clone(&config)).unwrap();
+            let mut stream = rustls::StreamOwned::new(tls, connection);
+            let _ = serve(&mut stream, shared);
+            stream.conn.send_close_notify();
+            let _ = stream.flush();
+        });
+        server.url = server.url.replace("127.0.0.1", "localhost");
+        (server, authority.pem())
+    }
+
+    fn start_with(
+        replies: Vec<Reply>,
+        scheme: &str,
+        serve: impl Fn(TcpStream, &Shared) + Clone + Send + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let state = Arc::new((Mutex::new(State { replies: replies.into(), ..State::default() }), Condvar::new()));
-        let (accepting, shared) = (listener.try_clone().expect("a handle"), Arc::clone(&state));
+        let url = format!("{scheme}://{}", listener.local_addr().expect("an address"));
+        let state: Arc<Shared> =
+            Arc::new((Mutex::new(State { replies: replies.into(), ..State::default() }), Condvar::new()));
+        let shared = Arc::clone(&state);
         std::thread::spawn(move || {
-            while let Ok((connection, _)) = accepting.accept() {
-                let shared = Arc::clone(&shared);
-                std::thread::spawn(move || {
-                    let _ = serve(&connection, &shared);
-                    let _ = connection.shutdown(Shutdown::Both);
-                });
+            while let Ok((connection, _)) = listener.accept() {
+                let (shared, serve) = (Arc::clone(&shared), serve.clone());
+                std::thread::spawn(move || serve(connection, &shared));
             }
         });
-        Self { url, state, listener }
+        Self { url, state }
     }
 
     /// The requests so far.
@@ -97,16 +138,8 @@ impl Server {
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        // The accepting thread sees the end of the program; until then its port answers nobody new.
-        let _ = self.listener.set_nonblocking(true);
-    }
-}
-
-fn serve(connection: &TcpStream, shared: &(Mutex<State>, Condvar)) -> std::io::Result<()> {
-    let mut reader = BufReader::new(connection);
-    let mut writer = connection;
+fn serve(mut connection: impl Read + Write, shared: &Shared) -> io::Result<()> {
+    let mut reader = BufReader::new(&mut connection);
     let mut line = String::new();
     reader.read_line(&mut line)?;
     let mut headers = Vec::new();
@@ -125,47 +158,49 @@ fn serve(connection: &TcpStream, shared: &(Mutex<State>, Condvar)) -> std::io::R
         state.received.push(received);
         state.replies.pop_front()
     };
-    let head = |status: u16, more: &str| {
-        format!("HTTP/1.1 {status} Status\r\n{more}transfer-encoding: chunked\r\nconnection: close\r\n\r\n")
-    };
     let sse = "content-type: text/event-stream\r\n";
-    let mut send = |pieces: &[Vec<u8>]| -> std::io::Result<()> {
-        for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
-            write!(writer, "{:x}\r\n", piece.len())?;
-            writer.write_all(piece)?;
-            writer.write_all(b"\r\n")?;
-            writer.flush()?;
-        }
-        Ok(())
-    };
     match reply {
         Some(Reply::Body { status, headers, pieces }) => {
-            (&mut &*connection).write_all(head(status, headers).as_bytes())?;
-            send(&pieces)?;
-            (&mut &*connection).write_all(b"0\r\n\r\n")
+            send_head(&mut connection, status, headers)?;
+            send(&mut connection, &pieces)?;
+            connection.write_all(b"0\r\n\r\n")?;
         }
         Some(Reply::Cut { pieces }) => {
-            (&mut &*connection).write_all(head(200, sse).as_bytes())?;
-            send(&pieces)
+            send_head(&mut connection, 200, sse)?;
+            send(&mut connection, &pieces)?;
         }
         Some(Reply::Slow { pieces, every_ms }) => {
-            (&mut &*connection).write_all(head(200, sse).as_bytes())?;
+            send_head(&mut connection, 200, sse)?;
             let mut due = Instant::now();
             for piece in pieces {
                 std::thread::sleep(due.saturating_duration_since(Instant::now()));
                 due += Duration::from_millis(every_ms);
-                send(&[piece])?;
+                send(&mut connection, &[piece])?;
             }
-            (&mut &*connection).write_all(b"0\r\n\r\n")
+            connection.write_all(b"0\r\n\r\n")?;
         }
         Some(Reply::Hang { pieces }) => {
-            (&mut &*connection).write_all(head(200, sse).as_bytes())?;
-            send(&pieces)?;
-            let _ = reader.read(&mut [0]);
+            send_head(&mut connection, 200, sse)?;
+            send(&mut connection, &pieces)?;
+            let _ = connection.read(&mut [0]);
             shared.0.lock().unwrap().left += 1;
             shared.1.notify_all();
-            Ok(())
         }
-        None => (&mut &*connection).write_all(b"HTTP/1.1 500 No more answers\r\ncontent-length: 0\r\n\r\n"),
+        None => connection.write_all(b"HTTP/1.1 500 No more answers\r\ncontent-length: 0\r\n\r\n")?,
     }
+    connection.flush()
+}
+
+fn send_head(connection: &mut impl Write, status: u16, headers: &str) -> io::Result<()> {
+    write!(connection, "HTTP/1.1 {status} Status\r\n{headers}transfer-encoding: chunked\r\nconnection: close\r\n\r\n")
+}
+
+fn send(connection: &mut impl Write, pieces: &[Vec<u8>]) -> io::Result<()> {
+    for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
+        write!(connection, "{:x}\r\n", piece.len())?;
+        connection.write_all(piece)?;
+        connection.write_all(b"\r\n")?;
+        connection.flush()?;
+    }
+    Ok(())
 }
