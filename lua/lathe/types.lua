@@ -303,6 +303,7 @@ error("lathe.types is for the language server only")
 ---@field show_text fun(chat: integer, text: string)
 ---@field show_reasoning fun(chat: integer, text: string)
 ---@field add_message fun(chat: integer, role: string, text: string, wire: string?, failed: boolean?, visible: boolean, reasoning: string?)
+---@field take_back_message fun(chat: integer) the newest one
 ---@field add_call fun(chat: integer, call: integer, wire_id: string, name: string, arguments: string)
 ---@field start_batch fun(chat: integer, calls: integer)
 ---@field finish_batch fun(chat: integer, failed: boolean)
