@@ -7,6 +7,8 @@ mod support;
 
 mod bridge;
 mod build_lua;
+mod demo;
 mod docs;
 mod harness;
+mod library;
 mod turns;
