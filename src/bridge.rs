@@ -104,9 +104,8 @@ impl Exports<'_> {
             pump.performers.set(performers).map_err(|_| Error::StartedTwice)?;
             Ok(Value::Nil)
         })?;
-        self.add("shutdown", |_, pump, ()| {
-            pump.waker.close();
-            pump.runtime.shutdown();
+        self.add("shutdown", |lua, pump, ()| {
+            pump.shut_down(lua);
             Ok(Value::Nil)
         })?;
         self.add("counts", |lua, pump, ()| {

@@ -17,6 +17,9 @@ use crate::runtime::{Runtime, now_ms};
 /// How long one drain may hold the main loop, but for the one effect that it is performing.
 const DRAIN_BUDGET: Duration = Duration::from_millis(4);
 
+/// How long the end of the turns may take when Neovim exits, but for the one effect that is being performed.
+const LEAVING_BUDGET: Duration = Duration::from_millis(500);
+
 /// The engine and what is on its way to and from it. One per process, on the main thread.
 pub struct Pump {
     engine: RefCell<Engine>,
@@ -92,6 +95,36 @@ impl Pump {
         match guard::catch(|| self.runtime.set_alarm(self.engine.borrow().next_deadline_ms())) {
             Ok(()) => {}
             Err(panic) => self.report(performers, &panic),
+        }
+    }
+
+    /// Ends all turns, for good: jobs are ended, `on_exit` runs, commands and requests are stopped. Bounded by
+    /// [`LEAVING_BUDGET`] and what [`Runtime::shutdown`] takes.
+    pub fn shut_down(&self, lua: &Lua) {
+        let until = Instant::now() + LEAVING_BUDGET;
+        let chats = self.engine.borrow().chats();
+        for chat in chats {
+            self.push(Event::ChatStopped { chat });
+        }
+        self.settle(lua, until);
+        self.runtime.shutdown();
+        // What became of the commands.
+        self.settle(lua, until);
+        self.waker.close();
+    }
+
+    /// Works off what is queued, without the pauses of [`Pump::drain`].
+    fn settle(&self, lua: &Lua, until: Instant) {
+        let Some(performers) = self.performers.get() else { return };
+        loop {
+            match guard::catch(|| self.step(lua, performers)) {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(panic) => self.report(performers, &panic),
+            }
+            if Instant::now() >= until {
+                return;
+            }
         }
     }
 

@@ -10,5 +10,6 @@ mod build_lua;
 mod demo;
 mod docs;
 mod harness;
+mod leaving;
 mod library;
 mod turns;

@@ -322,6 +322,12 @@ impl Editor {
     pub fn quit(&mut self) -> Option<i32> {
         // The connection ends before an answer comes.
         let _ = self.connection.request("nvim_command", vec!["qall!".into()], PATIENCE);
+        self.wait_exit()
+    }
+
+    /// Waits for the end of Neovim, which is on its way; returns its exit code.
+    #[track_caller]
+    pub fn wait_exit(&mut self) -> Option<i32> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             if let Some(status) = self.child.try_wait().expect("a child") {
