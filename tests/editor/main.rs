@@ -10,6 +10,8 @@ mod build_lua;
 mod demo;
 mod docs;
 mod harness;
+mod keys;
 mod leaving;
 mod library;
+mod questions;
 mod turns;

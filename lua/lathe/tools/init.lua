@@ -290,12 +290,12 @@ end
 ---@param visible_only boolean? leave out those with `visible = false`
 ---@return string[]
 function M.names(visible_only)
-  local names = {}
+  local names, seen = {}, {}
   local function add(entries)
     for name, entry in pairs(entries) do
-      if name ~= "opts" and name ~= "groups" and entry and not names[name] then
+      if name ~= "opts" and name ~= "groups" and entry and not seen[name] then
         if M.is_enabled(name) and not (visible_only and entry.visible == false) then
-          names[name] = true
+          seen[name] = true
           names[#names + 1] = name
         end
       end
@@ -304,7 +304,7 @@ function M.names(visible_only)
   add(registered)
   add(configured())
   for name in pairs(configured().groups) do
-    if not names[name] then
+    if not seen[name] then
       names[#names + 1] = name
     end
   end
