@@ -73,8 +73,8 @@ local function manage_tools(words)
     return notify.info("there is no chat; `:Lathe chat` opens one")
   end
   for _, name in ipairs(words) do
-    local ok, message = chat.tool_registry:add(name)
-    if not ok then
+    local ok, message, told = chat.tool_registry:add(name)
+    if not ok and not told then
       notify.warn(message or ('there is no tool "%s"'):format(name))
     end
   end

@@ -5,8 +5,10 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod api;
 mod bridge;
 mod build_lua;
+mod config;
 mod demo;
 mod docs;
 mod harness;

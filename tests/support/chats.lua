@@ -34,6 +34,7 @@ function open(turns, tools, opts)
   for name, entry in pairs(tools) do
     if name ~= "opts" then named[#named + 1] = name end
   end
+  table.sort(named)
   require("lathe").setup({
     adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = turns }) } },
     interactions = { chat = { adapter = "fake", tools = tools } },
