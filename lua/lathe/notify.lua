@@ -15,7 +15,7 @@ local function fit(text)
   end
   log.warn(text)
   local rest = "… (:Lathe log)"
-  return vim.fn.strcharpart(text:match("^[^\n]*"), 0, math.max(width - #rest, 10)) .. rest
+  return vim.fn.strcharpart(text:match("^[^\n%z]*"), 0, math.max(width - #rest, 10)) .. rest
 end
 
 ---Shows a message on the main loop, wherever it comes from.

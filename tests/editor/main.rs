@@ -16,4 +16,5 @@ mod keys;
 mod leaving;
 mod library;
 mod questions;
+mod text;
 mod turns;

@@ -287,6 +287,15 @@ impl Editor {
         assert_eq!(self.messages().trim(), "", "nothing is in :messages");
     }
 
+    /// Fails when anything went wrong; what Neovim says about the user's own commands is no matter.
+    #[track_caller]
+    pub fn assert_no_fault(&self) {
+        let messages = self.messages();
+        for sign in ["Error", "error", "traceback", "lathe"] {
+            assert!(!messages.contains(sign), "{messages}");
+        }
+    }
+
     /// The tool results of the global `chat`.
     #[track_caller]
     pub fn results(&self) -> Vec<String> {

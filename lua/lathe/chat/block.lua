@@ -3,6 +3,8 @@ local M = {}
 
 local find, sub = string.find, string.sub
 
+local MAX_HEAD_BYTES = 400
+
 ---@class lathe.Block
 ---@field kind "call" what it is in the queue of `lathe.Render`
 ---@field state string key of the icons
@@ -89,8 +91,9 @@ function M.one_line(text)
   if find(text, "[\r\n]") then
     text = text:gsub("^%s+", ""):gsub("%s+$", ""):gsub("\r?\n", " ⏎ "):gsub("\r", " ")
   end
-  if #text > 400 then
-    text = vim.fn.strcharpart(text, 0, 400) .. "…"
+  if #text > MAX_HEAD_BYTES then
+    -- Not by functions of Vim: they take no NUL bytes.
+    text = sub(text, 1, MAX_HEAD_BYTES + vim.str_utf_start(text, MAX_HEAD_BYTES + 1)) .. "…"
   end
   return text
 end
