@@ -12,6 +12,7 @@ mod config;
 mod demo;
 mod docs;
 mod harness;
+mod interleave;
 mod keys;
 mod leaving;
 mod library;
