@@ -416,3 +416,105 @@ fn tools_registered_later_work_in_open_chats() {
     assert_eq!(editor.results(), ["ran"]);
     editor.assert_quiet();
 }
+
+#[test]
+fn r026_after_a_cancel_the_next_message_is_sent_and_tools_still_work() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        open({}, { t = tool("t", { function(_, args) return { status = "success", data = "ran " .. args.n } end },
+          { opts = { require_approval_before = true } }) })
+        local turns = { answer("t", { n = 1 }, "t", { n = 2 }), answer("t", { n = 3 }), { text = "fine" } }
+        sent = {}
+        chat.adapter.turns = function(messages) sent[#sent + 1] = paired() return table.remove(turns, 1) end
+        send("go")"#,
+    );
+    editor.wait_screen("g4  Cancel");
+    editor.input("<Esc>g4");
+    editor.wait_ended(1);
+    assert_eq!(editor.results(), ["The user cancelled the t tool", "The user cancelled the t tool"]);
+    editor.input("Gohi<C-s>");
+    editor.wait_screen("n: 3");
+    editor.input("g2");
+    editor.wait_ended(2);
+    editor.wait_buffer("fine");
+    assert!(editor.lua_bool("return #sent == 3 and sent[1] and sent[2] and sent[3] and results()[3] == 'ran 3'"));
+    editor.assert_quiet();
+}
+
+#[test]
+fn results_that_are_not_to_be_sent_wait_for_the_user() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        open({ answer("good", {}), answer("bad", {}), { text = "after the error" }, { text = "the end" } }, {
+          good = tool("good", { function() return { status = "success", data = "ran" } end }),
+          bad = tool("bad", { function() return { status = "error", data = "no" } end }),
+          opts = { auto_submit_success = true, auto_submit_errors = false },
+        })
+        send("go")"#,
+    );
+    editor.wait_lua("count('LatheRequestFinished') == 2 and not chat.is_running");
+    assert_eq!(editor.results(), ["ran", "no"]);
+    assert!(editor.lua_bool("return events[#events].data.status == 'held' and paired()"));
+    editor.lua("chat:submit()");
+    editor.wait_buffer("after the error");
+    editor.assert_quiet();
+}
+
+#[test]
+fn system_prompts_of_tools_groups_and_chats_are_sent_once_and_not_shown() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        require("lathe").setup({
+          adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = { { text = "done" } } }) } },
+          interactions = { chat = {
+            adapter = "fake",
+            system_prompt = function(ctx) return "chat prompt of " .. ctx.adapter.name end,
+            tools = {
+              a = tool("a", {}, { system_prompt = "prompt of a" }),
+              b = tool("b", {}, { system_prompt = function(schema) return "prompt of " .. schema["function"].name end }),
+              c = tool("c", {}, { system_prompt = "prompt of c" }),
+              groups = {
+                g = { tools = { "a", "b" }, system_prompt = "prompt of the group" },
+                quiet = { tools = { "c" }, opts = { ignore_tool_system_prompt = true } },
+              },
+              opts = { default_tools = { "a" }, system_prompt = { prompt = "about tools" } },
+            },
+          } },
+        })
+        chat = require("lathe").chat()
+        send("Use @{g} and @{quiet} and @{a}")"#,
+    );
+    editor.wait_ended(1);
+    let said = editor.lua_text(
+        "local all = {} for _, m in ipairs(chat.messages) do if m.role == 'system' then all[#all + 1] = m.content end end return table.concat(all, '|')",
+    );
+    assert_eq!(said, "chat prompt of scripted|about tools|prompt of a|prompt of b|prompt of the group");
+    assert!(!editor.buffer().contains("prompt of"), "{}", editor.buffer());
+    assert_eq!(editor.lua_text("local n = vim.tbl_keys(chat.tool_registry.in_use) table.sort(n) return table.concat(n, ' ')"), "a b c");
+    editor.lua("chat.tool_registry:remove('g') chat.tool_registry:remove('never')");
+    assert_eq!(editor.lua_text("return table.concat(vim.tbl_keys(chat.tool_registry.in_use), ' ')"), "c");
+    editor.assert_quiet();
+}
+
+#[test]
+fn the_command_runs_a_tool_and_lists_and_adds_tools() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        told = {} vim.notify = function(text) told[#told + 1] = text end
+        open({}, { t = tool("t", { function(_, args) return { status = "success", data = "got " .. args.n } end }) }, { tools = {} })"#,
+    );
+    editor.input(":Lathe call t {\"n\": 5}<CR>");
+    editor.wait_lua("#told == 1");
+    assert_eq!(editor.lua_text("return told[1]"), "lathe: t: success\ngot 5");
+    editor.input(":Lathe tools<CR>");
+    editor.wait_lua("#told == 2 and told[2]:find('\\n  t')");
+    editor.input(":Lathe tools t none<CR>");
+    editor.wait_lua("#told == 3 and told[3]:find('none') and chat.tool_registry.in_use.t");
+    editor.input(":Lathe log<CR>");
+    editor.wait_lua("vim.fn.expand('%:t') == 'lathe.log'");
+    editor.assert_no_fault();
+}

@@ -174,7 +174,7 @@ fn run(seed: u64, until: Instant) -> (i64, i64) {
     editor.lua(WORLD);
     editor.lua_with("math.randomseed(...) new() new()", vec![seed.into()]);
     let mut random = Random(seed);
-    for _ in 0..150 {
+    for _ in 0..250 {
         if Instant::now() > until {
             break;
         }
