@@ -44,6 +44,9 @@ local function leave(code, fault)
 end
 
 local function run_headless()
+  vim.notify = function(text)
+    io.stderr:write(text, "\n")
+  end
   local chat, fault = require("lathe").chat({ prompt = MESSAGE, hidden = true })
   if not chat then
     return leave(1, fault)

@@ -8,6 +8,9 @@ mod pump;
 mod waker;
 
 use std::cell::OnceCell;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -104,6 +107,13 @@ impl Exports<'_> {
             pump.performers.set(performers).map_err(|_| Error::StartedTwice)?;
             Ok(Value::Nil)
         })?;
+        self.add("keep_outputs", |_, pump, table: Value| {
+            let fields = Fields::new("keep_outputs", table)?;
+            let folder = PathBuf::from(OsString::from_vec(fields.bytes("folder")?));
+            fields.finish()?;
+            pump.runtime.keep_outputs(folder);
+            Ok(Value::Nil)
+        })?;
         self.add("shutdown", |lua, pump, ()| {
             pump.shut_down(lua);
             Ok(Value::Nil)
@@ -132,6 +142,7 @@ impl Exports<'_> {
                 auto_submit_success: fields.boolean("auto_submit_success")?,
                 auto_submit_errors: fields.boolean("auto_submit_errors")?,
                 max_parallel: usize::try_from(max_parallel).unwrap_or(usize::MAX),
+                limits: limits(&fields, Keep::Head)?,
             };
             fields.finish()?;
             Ok(number(pump.open_chat(settings).0))
@@ -215,7 +226,6 @@ impl Exports<'_> {
         self.add("run_command", |lua, pump, table: Value| {
             let fields = Fields::new("run_command", table)?;
             let number = fields.integer("cmd")?.checked_sub(1).and_then(|cmd| usize::try_from(cmd).ok());
-            let limit = |field| Ok(usize::try_from(fields.integer(field)?).unwrap_or(usize::MAX));
             let command = CommandCmd {
                 chat: chat(&fields)?,
                 call: CallId(fields.integer("call")?),
@@ -226,9 +236,8 @@ impl Exports<'_> {
                 cwd: fields.bytes("cwd")?,
                 without: fields.texts("without")?,
                 background: fields.boolean("background")?,
-                limits: Limits { max_lines: limit("max_lines")?, max_bytes: limit("max_bytes")?, keep: Keep::HeadTail },
+                limits: limits(&fields, Keep::HeadTail)?,
                 encoding: fields.optional_text("encoding")?,
-                output_folder: fields.bytes("output_folder")?,
             };
             fields.finish()?;
             match pump.runtime.run_command(command) {
@@ -272,6 +281,12 @@ fn cmd_is_zero(export: &'static str) -> Error {
 
 fn string(lua: &Lua, export: &'static str, text: &str) -> Result<Value, Error> {
     lua.create_string(text).map(Value::String).map_err(|error| Error::Lua { export, source: error.into() })
+}
+
+/// `max_lines` and `max_bytes`.
+fn limits(fields: &Fields, keep: Keep) -> Result<Limits, Error> {
+    let limit = |field| fields.integer(field).map(|limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    Ok(Limits { max_lines: limit("max_lines")?, max_bytes: limit("max_bytes")?, keep })
 }
 
 fn chat(fields: &Fields) -> Result<ChatId, Error> {

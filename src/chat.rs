@@ -335,13 +335,14 @@ impl Chat {
                 name: draft.name.clone(),
                 arguments: if usable && !blank { draft.arguments } else { "{}".to_owned() },
             });
+            let fingerprint = checked.fingerprint;
             let arguments = match (tool, checked.arguments) {
                 (None, _) => Err(not_found(&draft.name, &tools)),
                 (Some(_), Ok(arguments)) => Ok(arguments),
                 (Some(_), Err(error)) => Err(error.to_string()),
             };
             let parallel = tool.is_some_and(|tool| tool.parallel);
-            queue.push(ToolCall::new(id, draft.wire_id, draft.name, parallel, arguments));
+            queue.push(ToolCall::new(id, draft.wire_id, draft.name, parallel, fingerprint, arguments));
         }
         let added: Vec<_> = calls.iter().cloned().zip(queue.iter().map(|call| call.id)).collect();
         self.add_message(shell, Message::Llm { content, reasoning, calls });
@@ -410,6 +411,11 @@ impl Chat {
     /// `on_exit` is over.
     pub fn exit_finished(&mut self, shell: &mut Shell, call: CallId) {
         self.with_call(shell, call, |call, ctx| call.exit_finished(ctx));
+    }
+
+    /// A result that was too long is cut.
+    pub fn content_cut(&mut self, shell: &mut Shell, call: CallId, content: String) {
+        self.with_call(shell, call, |call, ctx| call.content_cut(ctx, content));
     }
 
     /// The user ends the running calls; the queue goes on.
@@ -512,6 +518,7 @@ impl Chat {
             now_ms: shell.now_ms,
             rest: batch.queued(),
             approvals: &mut self.approvals,
+            limits: &self.settings.limits,
             effects: shell.effects,
         };
         if act(batch, &mut ctx) { self.advance(shell) } else { self.ignore_late(shell, "call") }
@@ -524,6 +531,7 @@ impl Chat {
             now_ms: shell.now_ms,
             rest: batch.queued(),
             approvals: &mut self.approvals,
+            limits: &self.settings.limits,
             effects: shell.effects,
         };
         batch.advance(&mut ctx, &mut self.history, &mut self.repeats, self.settings.max_parallel.max(1));

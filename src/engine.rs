@@ -11,6 +11,7 @@ use crate::adapter::Item;
 use crate::chat::{Chat, Ids, Shell};
 use crate::gate::{Fact, Question};
 use crate::message::{History, Message, Role};
+use crate::output::{Keep, Limits};
 use crate::tool::{CallId, CallStatus, CheckedCall, OfferedTool, Preparation, UncheckedCall};
 
 /// One chat, unique in the life of the engine.
@@ -30,11 +31,13 @@ pub struct ChatSettings {
     pub auto_submit_errors: bool,
     /// How many calls of parallel tools may run at once, at least 1.
     pub max_parallel: usize,
+    /// How long the result of a call may be. A longer one is cut, whatever made it.
+    pub limits: Limits,
 }
 
 impl Default for ChatSettings {
     fn default() -> Self {
-        Self { auto_submit_success: true, auto_submit_errors: true, max_parallel: 4 }
+        Self { auto_submit_success: true, auto_submit_errors: true, max_parallel: 4, limits: Limits::new(Keep::Head) }
     }
 }
 
@@ -111,6 +114,8 @@ pub enum Event {
     OutputFinished { chat: ChatId, call: CallId, outcome: OutputOutcome },
     /// Reply to [`Effect::RunExit`].
     ExitFinished { chat: ChatId, call: CallId },
+    /// Reply to [`Effect::CutContent`]: what is left, with a mark.
+    ContentCut { chat: ChatId, call: CallId, content: String },
     /// The user ends the running calls, the queue goes on.
     CallSkipped { chat: ChatId },
     /// The user stops the chat: request, running and queued calls.
@@ -222,6 +227,8 @@ pub enum Effect {
     RunOutput { chat: ChatId, call: CallId, output: Output },
     /// Run `handlers.on_exit` → [`Event::ExitFinished`].
     RunExit { chat: ChatId, call: CallId },
+    /// Cut a result that is too long, off the main loop, and save the whole of it → [`Event::ContentCut`], always.
+    CutContent { chat: ChatId, call: CallId, content: String, limits: Limits },
     /// The call is over. `content`: a text of ours (an error, a default) that the user sees as well as the model.
     FinishCall { chat: ChatId, call: CallId, status: CallStatus, content: Option<String>, duration_ms: u64 },
     /// The batch is over.
@@ -357,6 +364,7 @@ impl Engine {
             Event::OutputAdded { call, content, .. } => chat.output_added(shell, call, content),
             Event::OutputFinished { call, outcome, .. } => chat.output_finished(shell, call, outcome),
             Event::ExitFinished { call, .. } => chat.exit_finished(shell, call),
+            Event::ContentCut { call, content, .. } => chat.content_cut(shell, call, content),
             Event::CallSkipped { .. } => chat.call_skipped(shell),
             Event::ChatStopped { .. } => chat.stopped(shell),
             Event::ChatCleared { .. } => chat.cleared(shell),
@@ -393,6 +401,7 @@ impl Event {
             | Self::OutputAdded { chat, .. }
             | Self::OutputFinished { chat, .. }
             | Self::ExitFinished { chat, .. }
+            | Self::ContentCut { chat, .. }
             | Self::CallSkipped { chat }
             | Self::ChatStopped { chat }
             | Self::ChatCleared { chat }

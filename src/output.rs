@@ -47,6 +47,15 @@ impl Limits {
     pub fn new(keep: Keep) -> Self {
         Self { max_lines: 2000, max_bytes: 51_200, keep }
     }
+
+    /// Whether [`cut`] would shorten a text. What holds an output that was cut already is not cut again for its mark.
+    pub fn are_exceeded_by(&self, text: &str) -> bool {
+        let exceeds = |lines: usize, bytes: usize| {
+            text.len() > self.max_bytes.saturating_add(bytes)
+                || memchr::memchr_iter(b'\n', text.as_bytes()).count() >= self.max_lines.saturating_add(lines)
+        };
+        exceeds(0, 0) && (exceeds(MARK_LINES, MARK_BYTES) || !text.contains(MARK))
+    }
 }
 
 /// An output as the model gets it.
@@ -164,16 +173,11 @@ impl Collected {
 
 /// Cuts a text that is already complete and clean, by the same rule. May write to a file: never on the main thread.
 pub fn cut(text: &str, limits: &Limits, spill: &Spill) -> Output {
-    let mut kept = Kept::new(limits.max_bytes);
-    kept.push(text);
-    let slack = Limits {
-        max_lines: limits.max_lines.saturating_add(MARK_LINES),
-        max_bytes: limits.max_bytes.saturating_add(MARK_BYTES),
-        keep: limits.keep,
-    };
-    if !kept.exceeds(limits) || (text.contains(MARK) && !kept.exceeds(&slack)) {
+    if !limits.are_exceeded_by(text) {
         return Output { text: text.to_owned(), ..Output::default() };
     }
+    let mut kept = Kept::new(limits.max_bytes);
+    kept.push(text);
     let mut raw = Raw::new(spill.clone(), 0);
     raw.push(text.as_bytes());
     let (file, lost) = raw.finish(true);

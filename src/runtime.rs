@@ -1,11 +1,13 @@
 //! The shell around tokio: what must not run on the main loop runs here and answers with an event. No Lua, no decisions.
 
 pub mod commands;
+pub mod http;
 pub mod inbox;
 pub mod process;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,6 +20,7 @@ use tokio::task::AbortHandle;
 use crate::adapter::scripted::{self, Step};
 use crate::engine::{ChatId, Event, KillReason, RequestId};
 use crate::error::Error;
+use crate::output::{self, Limits, Spill};
 use crate::schema::{self, Schemas};
 use crate::tool::{ArgumentsError, CallId, CheckedCall, UncheckedCall};
 use commands::{CommandCmd, Commands, RunError};
@@ -48,6 +51,7 @@ pub struct Runtime {
     schemas: Arc<Schemas>,
     requests: Requests,
     commands: Commands,
+    output_folder: OnceCell<PathBuf>,
     workers: OnceCell<Workers>,
     shut_down: AtomicBool,
 }
@@ -70,6 +74,7 @@ impl Runtime {
             schemas: Arc::default(),
             requests: Requests::default(),
             commands: Commands::default(),
+            output_folder: OnceCell::new(),
             workers: OnceCell::new(),
             shut_down: AtomicBool::new(false),
         }
@@ -121,7 +126,38 @@ impl Runtime {
     /// # Errors
     /// Each variant of [`RunError`]; no event follows then.
     pub fn run_command(&self, cmd: CommandCmd) -> Result<(), RunError> {
-        self.commands.start(&self.inbox, cmd)
+        self.commands.start(&self.inbox, self.spill(), cmd)
+    }
+
+    /// Names the folder for the whole of what is cut, and removes there what is old. The first call counts. Without
+    /// one, what is cut is lost.
+    pub fn keep_outputs(&self, folder: PathBuf) {
+        if self.output_folder.set(folder.clone()).is_ok() {
+            // Of no consequence to anybody when it fails: the next editor tries again.
+            let sweep = move || drop(output::sweep(&folder));
+            let _ = std::thread::Builder::new().name("lathe-sweep".into()).spawn(sweep);
+        }
+    }
+
+    /// Cuts a result that is too long and saves the whole → [`Event::ContentCut`], always.
+    pub fn cut_content(&self, chat: ChatId, call: CallId, content: String, limits: Limits) {
+        let (inbox, spill) = (Arc::clone(&self.inbox), self.spill());
+        let cut = move || {
+            let cut = catch_unwind(|| output::cut(&content, &limits, &spill).text);
+            let content = cut.unwrap_or_else(|_| {
+                "The result is too long and could not be cut: an internal error of lathe. It is lost.".to_owned()
+            });
+            inbox.push(Event::ContentCut { chat, call, content });
+        };
+        match self.workers() {
+            Ok(workers) => drop(workers.handle.spawn_blocking(cut)),
+            // Without threads it is slow instead of lost.
+            Err(_) => cut(),
+        }
+    }
+
+    fn spill(&self) -> Spill {
+        Spill { folder: self.output_folder.get().cloned() }
     }
 
     /// Ends the command of a call, if one runs; its event follows.
@@ -182,7 +218,7 @@ impl Workers {
         let tokio = Builder::new_multi_thread()
             .worker_threads(WORKERS)
             .thread_name("lathe-worker")
-            .enable_time()
+            .enable_all()
             .build()
             .map_err(Error::Workers)?;
         let handle = tokio.handle().clone();
@@ -236,16 +272,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Checks one call. A panic in the validator must not leave a chat waiting for ever.
 fn check(schemas: &Schemas, call: UncheckedCall) -> CheckedCall {
     let id = call.call;
-    catch_unwind(AssertUnwindSafe(|| schemas.check(call))).unwrap_or_else(|_| CheckedCall {
-        call: id,
-        arguments: Err(ArgumentsError::DoesNotFit(
-            "The arguments could not be checked: an internal error of lathe. Nothing was run.".to_owned(),
-        )),
+    catch_unwind(AssertUnwindSafe(|| schemas.check(call))).unwrap_or_else(|_| {
+        let text = "The arguments could not be checked: an internal error of lathe. Nothing was run.";
+        CheckedCall::new(id, Err(ArgumentsError::DoesNotFit(text.to_owned())))
     })
 }
 
 fn unchecked(call: UncheckedCall, message: &str) -> CheckedCall {
-    CheckedCall { call: call.call, arguments: Err(ArgumentsError::DoesNotFit(message.to_owned())) }
+    CheckedCall::new(call.call, Err(ArgumentsError::DoesNotFit(message.to_owned())))
 }
 
 async fn play(inbox: Arc<Inbox>, chat: ChatId, request: RequestId, turn: String) {

@@ -74,7 +74,7 @@ impl Schemas {
             Some(schema) => self.fit(schema, arguments, call.numeric_strings),
             None => Ok(arguments),
         });
-        CheckedCall { call: call.call, arguments }
+        CheckedCall::new(call.call, arguments)
     }
 
     fn fit(&self, schema: SchemaId, arguments: Value, numeric_strings: bool) -> Result<Value, ArgumentsError> {

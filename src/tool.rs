@@ -1,5 +1,7 @@
 //! Tools as the engine sees them: names, schema ids and flags. What a tool does stays in Lua or in a process.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde_json::Value;
 
 /// One tool call, unique in the life of the engine.
@@ -43,6 +45,36 @@ pub struct CheckedCall {
     pub call: CallId,
     /// The decoded arguments, always an object.
     pub arguments: Result<Value, ArgumentsError>,
+    /// Equal for equal arguments, whatever the order of their keys (and for equal faults).
+    pub fingerprint: u64,
+}
+
+impl CheckedCall {
+    /// What was found for a call. Costs as much as its arguments are long.
+    pub fn new(call: CallId, arguments: Result<Value, ArgumentsError>) -> Self {
+        let fingerprint = match &arguments {
+            Ok(arguments) => fingerprint(arguments),
+            Err(error) => hash(&error.to_string()),
+        };
+        Self { call, arguments, fingerprint }
+    }
+}
+
+fn fingerprint(value: &Value) -> u64 {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => hash(&value.to_string()),
+        Value::String(text) => hash(&("string", text)),
+        Value::Array(items) => items.iter().fold(1, |sum, item| hash(&(sum, fingerprint(item)))),
+        Value::Object(fields) => {
+            fields.iter().fold(2, |sum: u64, (name, field)| sum.wrapping_add(hash(&(name, fingerprint(field)))))
+        }
+    }
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Arguments that cannot be used. The text is written for the model.
@@ -137,6 +169,28 @@ impl CallStatus {
         match self {
             Self::Error | Self::TimedOut | Self::Denied | Self::Skipped => true,
             Self::Success | Self::Rejected | Self::Cancelled | Self::Stopped => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn fingerprints_differ_by_value_and_not_by_the_order_of_keys() {
+        let one = fingerprint(&json!({"path": "a", "n": [1, 2, {"x": null}]}));
+        assert_eq!(one, fingerprint(&json!({"n": [1, 2, {"x": null}], "path": "a"})));
+        for other in [
+            json!({"path": "a", "n": [2, 1, {"x": null}]}),
+            json!({"path": "a", "n": [1, 2, {"x": false}]}),
+            json!({"n": "a", "path": [1, 2, {"x": null}]}),
+            json!({"path": "a", "n": "[1,2,{\"x\":null}]"}),
+            json!({}),
+        ] {
+            assert_ne!(one, fingerprint(&other), "{other}");
         }
     }
 }

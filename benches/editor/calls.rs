@@ -7,7 +7,7 @@ use rmpv::Value;
 use crate::measure::{Report, medians};
 use crate::support::{Editor, Gaps};
 
-/// `run(calls)` has one turn of so many synchronous calls, `turns(count)` so many turns of one call, `bare(calls)` calls
+/// `run(calls)` has one turn of so many synchronous calls, `large(numbers)` one call with so many arguments, `turns(count)` so many turns of one call, `bare(calls)` calls
 /// the same function and adds one line to a shown markdown buffer for each. `took` is the time in ns, once it is known.
 const PRELUDE: &str = r#"
 local function cmd(_, args)
@@ -53,6 +53,12 @@ function run(calls)
   end
   local chat = open({ { tool_calls = list }, { text = "done" } })
   measure("LatheToolsStarted", "LatheToolsFinished")
+  chat:submit()
+end
+function large(numbers)
+  local text = '{"n":1,"list":[' .. ("1,"):rep(numbers - 1) .. "1]}"
+  local chat = open({ { tool_calls = { { name = "inc", arguments = text } } }, { text = "done" } })
+  measure("LatheChatSubmitted", "LatheChatDone")
   chat:submit()
 end
 function turns(count)
@@ -117,6 +123,8 @@ pub fn run(report: &mut Report) {
     if let Some(gaps) = gaps {
         report.gaps("10,000 queued calls", &gaps);
     }
+    let (_, gaps) = measure("large(300000)");
+    report.gaps("a call with 300,000 numbers", &gaps);
     let mut gaps = None;
     let [few, many] = medians(
         3,

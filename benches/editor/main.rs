@@ -6,6 +6,7 @@
 mod support;
 
 mod calls;
+mod commands;
 mod measure;
 mod startup;
 
@@ -16,7 +17,14 @@ use measure::Report;
 /// A benchmark: a name that `FILTER` picks by, and what it measures.
 type Bench = (&'static str, fn(&mut Report));
 
-const BENCHES: &[Bench] = &[("startup", startup::run), ("open", calls::open), ("calls", calls::run)];
+const BENCHES: &[Bench] = &[
+    ("startup", startup::run),
+    ("open", calls::open),
+    ("calls", calls::run),
+    ("command start", commands::start),
+    ("command output", commands::output),
+    ("command gigabyte", commands::gigabyte),
+];
 
 fn main() -> ExitCode {
     // cargo passes `--bench`; anything else is the filter.

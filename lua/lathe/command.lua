@@ -67,7 +67,10 @@ local function manage_tools(words)
     for _, name in ipairs(tools.names()) do
       lines[#lines + 1] = (chat and chat.tool_registry.in_use[name] and "* " or "  ") .. name
     end
-    return notify.info(lines[1] and "tools (* in use):\n" .. table.concat(lines, "\n") or "no tools are configured")
+    if not lines[1] then
+      return notify.info("no tools are configured")
+    end
+    return notify.show("Tools (* in use):\n" .. table.concat(lines, "\n"))
   end
   if not chat then
     return notify.info("there is no chat; `:Lathe chat` opens one")
@@ -93,8 +96,7 @@ local function call_tool(words, text)
     return notify.error("the arguments are not a JSON object: " .. json)
   end
   lathe.run_tool(name, args, {}, function(result)
-    local tell = result.status == "success" and notify.info or notify.error
-    tell(("%s: %s\n%s"):format(name, result.status, result.content))
+    notify.show(("%s: %s\n%s"):format(name, result.status, result.content))
   end)
 end
 
@@ -105,7 +107,8 @@ local subcommands = {
   tools = manage_tools,
   call = call_tool,
   log = function()
-    vim.cmd.tabedit(vim.fn.fnameescape(require("lathe.log").path))
+    -- The newest lines are at the end.
+    vim.cmd("tabedit + " .. vim.fn.fnameescape(require("lathe.log").path))
   end,
 }
 for name in pairs(actions) do
@@ -120,7 +123,7 @@ function M.run(args)
   local name = args.fargs[1] or "toggle"
   local subcommand = subcommands[name]
   if not subcommand then
-    return notify.error(("there is no subcommand %s; try one of: %s"):format(name, table.concat(M.names(), " ")))
+    return notify.error(("there is no subcommand %s; see `:help :Lathe`"):format(name))
   end
   subcommand(vim.list_slice(args.fargs, 2), vim.trim(args.args:sub(#name + 1)))
 end

@@ -82,8 +82,8 @@ local types = {
   ["interactions.chat.tools.*"] = "table|false",
   ["interactions.chat.tools.groups.*"] = "group",
   ["interactions.chat.tools.opts.default_tools"] = "names",
-  ["interactions.chat.tools.opts.max_parallel"] = "count",
   ["interactions.chat.tools.opts.system_prompt.prompt"] = "string|function",
+  ["interactions.chat.tools.opts.max_parallel"] = "count",
   ["interactions.chat.tools.opts.timeout"] = "positive|false",
   ["interactions.chat.tools.opts.keep_env"] = "names",
   ["interactions.background.gates.judge.adapter"] = "string|table",
@@ -96,7 +96,6 @@ local types = {
   ["native.*"] = "*",
   ["project_tools.*"] = "*",
   ["display.icons"] = "icons",
-  ["display.chat.window.layout"] = "layout",
   ["display.chat.window.width"] = "positive",
   ["display.chat.window.height"] = "positive",
 }
@@ -134,12 +133,6 @@ local checks = {
   },
   positive = { "a number above 0", is_positive },
   names = { "a list of strings", is_names },
-  layout = {
-    "vertical, horizontal, float or current",
-    function(value)
-      return value == "vertical" or value == "horizontal" or value == "float" or value == "current"
-    end,
-  },
   keys = {
     "{ modes = { <mode> = key or list of keys } }",
     function(value)
@@ -180,6 +173,12 @@ local checks = {
 -- Tables with fixed names whose values are replaced whole, not merged.
 local whole = { ["interactions.chat.keymaps."] = true }
 
+-- Options that take one of a few words.
+local words = {
+  permission_memory = { chat = true, project = true },
+  ["display.chat.window.layout"] = { vertical = true, horizontal = true, float = true, current = true },
+}
+
 ---@param value any
 ---@param allowed string names of types, separated by `|`
 ---@return boolean
@@ -188,8 +187,7 @@ local function fits(value, allowed)
   for want in allowed:gmatch("[^|]+") do
     if want == name or want == "*" or (want == "boolean" and name == "false") then
       return true
-    end
-    if checks[want] and checks[want][2](value) then
+    elseif checks[want] and checks[want][2](value) then
       return true
     end
   end
@@ -205,22 +203,20 @@ local function misfit(allowed, value)
   for want in allowed:gmatch("[^|]+") do
     wanted[#wanted + 1] = checks[want] and checks[want][1] or want
   end
-  local is_plain = type(value) == "number" or (type(value) == "string" and #value < 40)
-  local got = allowed:find(type(value), 1, true) == nil and is_plain and vim.inspect(value) or type(value)
+  local got = type(value) == "table" and "a table" or vim.inspect(value)
   return ("expected %s, got %s"):format(table.concat(wanted, " or "), got)
 end
 
----Merges `given` over `default`. What does not fit is named in `problems` and left out.
+---@alias lathe.Accepted { keys: any[], value: any }
+
+---Walks what was given. What does not fit is named in `problems` and left out.
 ---@param default table
 ---@param given table
----@param path string with a dot at its end, or empty
+---@param keys any[] where both are
+---@param accepted lathe.Accepted[]
 ---@param problems string[]
----@return table
-local function merge(default, given, path, problems)
-  local merged = {}
-  for key, value in pairs(default) do
-    merged[key] = type(value) == "table" and merge(value, {}, "", problems) or value
-  end
+local function check(default, given, keys, accepted, problems)
+  local path = keys[1] and table.concat(keys, ".") .. "." or ""
   for key, value in pairs(given) do
     local name = path .. tostring(key)
     local own = default[key]
@@ -229,38 +225,70 @@ local function merge(default, given, path, problems)
       problems[#problems + 1] = name .. ": unknown option"
     elseif not fits(value, allowed) then
       problems[#problems + 1] = ("%s: %s"):format(name, misfit(allowed, value))
-    elseif type(value) == "table" and type(own) == "table" and not checks[allowed] and not whole[path] then
-      merged[key] = merge(own, value, name .. ".", problems)
+    elseif words[name] and not words[name][value] then
+      local known = vim.tbl_keys(words[name])
+      table.sort(known)
+      problems[#problems + 1] = ("%s: expected one of %s, got %q"):format(name, table.concat(known, ", "), value)
     else
-      merged[key] = value -- by reference: tools are known by their identity
+      local inner = { unpack(keys) }
+      inner[#inner + 1] = key
+      if type(value) == "table" and type(own) == "table" and not checks[allowed] and not whole[path] then
+        check(own, value, inner, accepted, problems)
+      else
+        accepted[#accepted + 1] = { keys = inner, value = value }
+      end
     end
   end
-  return merged
 end
 
-local current ---@type lathe.Config?
-local problems = {} ---@type string[]
+---@param value any
+---@return any
+local function copy(value)
+  if type(value) ~= "table" then
+    return value
+  end
+  local result = {}
+  for key, item in pairs(value) do
+    result[key] = copy(item)
+  end
+  return result
+end
 
----Stores and checks options. Nothing is loaded, read or run.
+local accepted = {} ---@type lathe.Accepted[]
+local problems = {} ---@type string[]
+local current ---@type lathe.Config?
+
+---Stores and checks options. Nothing is loaded, read or run; they are merged with the defaults when first asked for.
 ---@param opts lathe.Opts?
 ---@return string[] problems what was left out and why, one line each
 function M.setup(opts)
-  problems = {}
+  accepted, problems, current = {}, {}, nil
   if opts ~= nil and type(opts) ~= "table" then
     problems[1] = "setup: expected a table, got " .. type(opts)
-    opts = nil
+    return problems
   end
-  current = merge(defaults, opts or {}, "", problems)
+  check(defaults, opts or {}, {}, accepted, problems)
+  table.sort(problems)
   return problems
 end
 
 ---The merged options; the defaults before `setup`. Not to be written to.
 ---@return lathe.Config
 function M.get()
-  if not current then
-    current = merge(defaults, {}, "", {})
+  if current then
+    return current
   end
-  return current
+  local merged = copy(defaults)
+  for _, option in ipairs(accepted) do
+    local keys = option.keys
+    local parent = merged
+    for i = 1, #keys - 1 do
+      parent = parent[keys[i]]
+    end
+    parent[keys[#keys]] = option.value -- by reference: tools are known by their identity
+  end
+  current = merged
+  return merged
 end
 
 ---What the last `setup` left out.

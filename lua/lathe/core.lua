@@ -64,7 +64,7 @@ end
 ---@return string
 local function explain(what, lines)
   -- The first line alone must help: Neovim's own notifications may show no more.
-  local text = { ("%s: run `make build` in %s and restart Neovim"):format(what, M.root()) }
+  local text = { what .. ": run `make build` and restart Neovim", "  in " .. M.root() .. ", where was tried:" }
   for _, line in ipairs(lines) do
     text[#text + 1] = "  " .. line
   end
@@ -80,7 +80,7 @@ function M.load()
   end
   local lib, tried, path = find()
   if not lib then
-    failure = explain("the library could not be loaded", tried)
+    failure = explain("no library", tried)
     return nil, failure
   end
   local version = require("lathe.version")

@@ -5,24 +5,26 @@ local api = vim.api
 local now = vim.uv.now
 
 local checked_ms = -1
-local heard = false
+local heard = {} ---@type table<string, true> names that somebody listens to
+local heard_all = false -- somebody listens to a pattern
 
----Whether anybody listens to `User` events that may be ours. Looked up once per pass of the event loop: two of these
----events come with every call, and most users listen to none.
+---Whether anybody may listen to an event. Looked up once per pass of the event loop: two of these events come with every
+---call, their data may be large, and most users listen to none.
+---@param name string
 ---@return boolean
-local function is_heard()
+local function is_heard(name)
   local time_ms = now()
   if time_ms ~= checked_ms then
-    checked_ms = time_ms
-    heard = false
+    checked_ms, heard, heard_all = time_ms, {}, false
     for _, autocmd in ipairs(api.nvim_get_autocmds({ event = "User" })) do
-      if autocmd.pattern:find("Lathe", 1, true) or autocmd.pattern:find("[*?%[{]") then
-        heard = true
-        break
+      if autocmd.pattern:find("[*?%[{,]") then
+        heard_all = true
+      else
+        heard[autocmd.pattern] = true
       end
     end
   end
-  return heard
+  return heard_all or heard[name] or false
 end
 
 ---@param name string
@@ -51,7 +53,7 @@ end
 ---@param status string?
 ---@param duration_ms integer?
 function M.emit_call(name, chat, call, status, duration_ms)
-  if not is_heard() then
+  if not is_heard("Lathe" .. name) then
     return
   end
   exec("Lathe" .. name, {

@@ -46,7 +46,7 @@ local function check_tools()
   local tools = require("lathe.tools")
   local good = {}
   for _, name in ipairs(tools.names()) do
-    local tool, message = tools.resolve(name)
+    local tool, message = tools.resolve(name, true)
     if tool or tools.group(name) then
       good[#good + 1] = name
     elseif message then

@@ -9,7 +9,9 @@ function M.setup(opts)
     require("lathe.tools").reload()
   end
   if problems[1] then
-    require("lathe.notify").warn("setup: " .. table.concat(problems, "\nlathe: "))
+    table.sort(problems)
+    local more = #problems > 1 and (" (%d more: `:checkhealth lathe`)"):format(#problems - 1) or ""
+    require("lathe.notify").warn("setup: " .. problems[1] .. more .. "\n" .. table.concat(problems, "\n", 2))
   end
 end
 

@@ -6,14 +6,15 @@ local log = require("lathe.log")
 ---Neovim's own `vim.notify` stops the editor at a "Press ENTER" when a text is longer than its line. Plugins that
 ---replace it show all of it.
 ---@param text string
+---@param level integer
 ---@return string
-local function fit(text)
+local function fit(text, level)
   local width = vim.v.echospace
   local is_plain = debug.getinfo(vim.notify, "S").source:find("vim/_editor", 1, true)
   if not is_plain or (#text <= width and not text:find("\n", 1, true)) then
     return text
   end
-  log.warn(text)
+  log[level == vim.log.levels.INFO and "debug" or "warn"](text)
   local rest = "… (:Lathe log)"
   return vim.fn.strcharpart(text:match("^[^\n%z]*"), 0, math.max(width - #rest, 10)) .. rest
 end
@@ -24,7 +25,7 @@ end
 local function show(text, level)
   -- Scheduled: callers may be in a fast event or in the middle of a buffer write.
   vim.schedule(function()
-    vim.notify(fit("lathe: " .. text), level, { title = "lathe" })
+    vim.notify(fit("lathe: " .. text, level), level, { title = "lathe" })
   end)
 end
 
@@ -41,6 +42,14 @@ end
 ---@param text string
 function M.error(text)
   show(text, vim.log.levels.ERROR)
+end
+
+---Shows what the user asked for, such as a list: whole, and as long as it takes.
+---@param text string
+function M.show(text)
+  vim.schedule(function()
+    vim.api.nvim_echo({ { text } }, true, {})
+  end)
 end
 
 return M

@@ -236,12 +236,11 @@ error("lathe.types is for the language server only")
 ---@field max_lines integer
 ---@field max_bytes integer
 ---@field encoding string?
----@field output_folder string where the whole of a long output is kept
 
 ---@class lathe.Core
 ---@field version string
 ---@field start fun(performers: lathe.Performers)
----@field open_chat fun(o: { auto_submit_success: boolean, auto_submit_errors: boolean, max_parallel: integer }): integer
+---@field open_chat fun(o: { auto_submit_success: boolean, auto_submit_errors: boolean, max_parallel: integer, max_lines: integer, max_bytes: integer }): integer
 ---@field submit fun(o: { chat: integer })
 ---@field stop fun(o: { chat: integer })
 ---@field skip fun(o: { chat: integer })
@@ -258,6 +257,7 @@ error("lathe.types is for the language server only")
 ---@field finish_cmd fun(chat: integer, call: integer, cmd: integer, succeeded: boolean)
 ---@field add_output fun(chat: integer, call: integer, content: string)
 ---@field drain fun()
+---@field keep_outputs fun(o: { folder: string }) where the whole of what is cut goes; removes there what is old
 ---@field shutdown fun()
 ---@field counts fun(): { chats: integer, events: integer, effects: integer, commands: integer }
 ---@field panic? fun() only in debug builds

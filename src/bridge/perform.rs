@@ -1,9 +1,11 @@
 //! Effects become calls of the performers, the Lua functions of `chat/effects.lua`; what they return becomes events. Which
 //! effects there are, and in which order, is the engine's business.
 
+use std::time::Instant;
+
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Value};
 
-use super::convert::{Fields, JsonMarks, integer, text};
+use super::convert::{Fields, JsonMarks, Unfolding, integer, text};
 use crate::engine::{Answer, ChatId, Effect, Event, LogLevel, Notice, Output, OutputOutcome, TurnEnd};
 use crate::error::Error;
 use crate::gate::{Cause, Fact, Question};
@@ -81,7 +83,7 @@ impl Performers {
     }
 
     /// Performs one effect. Some: the reply for the engine.
-    pub fn perform(&self, lua: &Lua, runtime: &Runtime, effect: &Effect) -> Result<Option<Event>, PerformError> {
+    pub fn perform(&self, runtime: &Runtime, effect: &Effect) -> Result<Option<Event>, PerformError> {
         let lua_fn = &self.functions;
         match effect {
             Effect::TakeInput { chat } => {
@@ -108,11 +110,8 @@ impl Performers {
             }
             Effect::CheckCalls { chat, calls } => runtime.check_calls(*chat, calls.clone()),
             Effect::StartBatch { chat, calls } => call("start_batch", &lua_fn.start_batch, (chat.0, *calls))?,
-            Effect::PrepareCall { chat, call: id, arguments } => {
-                let arguments = self.marks.to_lua(lua, arguments).map_err(threw("prepare_call"))?;
-                let given = call("prepare_call", &lua_fn.prepare_call, (chat.0, id.0, arguments))?;
-                return preparation(*chat, *id, &given).map(Some);
-            }
+            // Its arguments may take long: the pump turns them into Lua in slices, then calls `prepare`.
+            Effect::PrepareCall { .. } => {}
             Effect::FindFact { chat, call: id, fact } => {
                 let given: Value = call("find_fact", &lua_fn.find_fact, (chat.0, id.0, fact_word(*fact)))?;
                 let answer = match given {
@@ -161,6 +160,9 @@ impl Performers {
                 call::<()>("run_exit", &lua_fn.run_exit, (chat.0, id.0))?;
                 return Ok(Some(Event::ExitFinished { chat: *chat, call: *id }));
             }
+            Effect::CutContent { chat, call: id, content, limits } => {
+                runtime.cut_content(*chat, *id, content.clone(), limits.clone());
+            }
             Effect::FinishCall { chat, call: id, status, content, duration_ms } => {
                 let arguments = (chat.0, id.0, status.as_str(), content.as_deref(), *duration_ms);
                 call("finish_call", &lua_fn.finish_call, arguments)?
@@ -176,6 +178,17 @@ impl Performers {
             Effect::Log { level, text } => self.log(*level, text),
         }
         Ok(None)
+    }
+
+    /// Turns arguments into Lua until `until`. Some: they are done.
+    pub fn unfold(&self, lua: &Lua, arguments: &mut Unfolding, until: Instant) -> Result<Option<Value>, PerformError> {
+        arguments.advance(&self.marks, lua, until).map_err(threw("prepare_call"))
+    }
+
+    /// Has Lua make its copy of a call.
+    pub fn prepare(&self, chat: ChatId, id: CallId, arguments: Value) -> Result<Event, PerformError> {
+        let given = call("prepare_call", &self.functions.prepare_call, (chat.0, id.0, arguments))?;
+        preparation(chat, id, &given)
     }
 
     fn add_message(&self, chat: ChatId, message: &Message) -> Result<(), PerformError> {
@@ -209,9 +222,7 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         Effect::SendRequest { chat, request } => {
             Some(Event::RequestFailed { chat: *chat, request: *request, message: fault() })
         }
-        Effect::PrepareCall { chat, call, .. } => {
-            Some(Event::CallNotPrepared { chat: *chat, call: *call, message: fault(), on_exit: false })
-        }
+        Effect::PrepareCall { chat, call, .. } => Some(not_prepared(*chat, *call)),
         Effect::FindFact { chat, call, fact } => {
             Some(Event::FactFound { chat: *chat, call: *call, fact: *fact, answer: None })
         }
@@ -236,6 +247,7 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         | Effect::CloseQuestion { .. }
         | Effect::StoreText { .. }
         | Effect::KillJobs { .. }
+        | Effect::CutContent { .. }
         | Effect::FinishCall { .. }
         | Effect::FinishBatch { .. }
         | Effect::Notify { .. }
@@ -244,6 +256,11 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         | Effect::CloseChat { .. }
         | Effect::Log { .. } => None,
     }
+}
+
+/// The reply for a call whose preparation was our fault.
+pub fn not_prepared(chat: ChatId, call: CallId) -> Event {
+    Event::CallNotPrepared { chat, call, message: OUR_FAULT.to_owned(), on_exit: false }
 }
 
 fn call<R: FromLuaMulti>(

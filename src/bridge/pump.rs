@@ -7,12 +7,15 @@ use std::time::{Duration, Instant};
 
 use mlua::Lua;
 
+use super::convert::Unfolding;
 use super::guard;
-use super::perform::{Performers, reply_after_fault};
+
+use super::perform::{PerformError, Performers, not_prepared, reply_after_fault};
 use super::waker::Waker;
 use crate::engine::{ChatId, ChatSettings, Effect, Engine, Event, LogLevel};
 use crate::runtime::inbox::Inbox;
 use crate::runtime::{Runtime, now_ms};
+use crate::tool::CallId;
 
 /// How long one drain may hold the main loop, but for the one effect that it is performing.
 const DRAIN_BUDGET: Duration = Duration::from_millis(4);
@@ -24,6 +27,8 @@ const LEAVING_BUDGET: Duration = Duration::from_millis(500);
 pub struct Pump {
     engine: RefCell<Engine>,
     effects: RefCell<VecDeque<Effect>>,
+    /// The call whose arguments are being turned into Lua.
+    preparing: RefCell<Option<Preparing>>,
     inbox: Arc<Inbox>,
     /// The fault that was reported last: one that repeats itself is shown once.
     last_fault: RefCell<String>,
@@ -37,6 +42,12 @@ pub struct Pump {
     pub panics: Cell<bool>,
 }
 
+struct Preparing {
+    chat: ChatId,
+    call: CallId,
+    arguments: Unfolding,
+}
+
 impl Pump {
     /// A pump that stands still until it has performers.
     pub fn new() -> Self {
@@ -46,6 +57,7 @@ impl Pump {
         Self {
             engine: RefCell::default(),
             effects: RefCell::default(),
+            preparing: RefCell::default(),
             inbox: Arc::clone(&inbox),
             last_fault: RefCell::default(),
             runtime: Runtime::new(inbox),
@@ -82,7 +94,7 @@ impl Pump {
         self.waker.begin_drain(lua);
         let until = Instant::now() + DRAIN_BUDGET;
         loop {
-            match guard::catch(|| self.step(lua, performers)) {
+            match guard::catch(|| self.step(lua, performers, until)) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(panic) => self.report(performers, &panic),
@@ -117,7 +129,7 @@ impl Pump {
     fn settle(&self, lua: &Lua, until: Instant) {
         let Some(performers) = self.performers.get() else { return };
         loop {
-            match guard::catch(|| self.step(lua, performers)) {
+            match guard::catch(|| self.step(lua, performers, until)) {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(panic) => self.report(performers, &panic),
@@ -129,12 +141,25 @@ impl Pump {
     }
 
     /// Performs one effect or handles one event. False: there is neither.
-    fn step(&self, lua: &Lua, performers: &Performers) -> bool {
+    fn step(&self, lua: &Lua, performers: &Performers, until: Instant) -> bool {
         assert!(!self.panics.take(), "asked for by a test");
-        let effect = self.effects.borrow_mut().pop_front();
-        if let Some(effect) = effect {
-            self.perform(lua, performers, &effect);
+        let preparing = self.preparing.borrow_mut().take();
+        if let Some(preparing) = preparing {
+            self.prepare(lua, performers, preparing, until);
             return true;
+        }
+        let effect = self.effects.borrow_mut().pop_front();
+        match effect {
+            Some(Effect::PrepareCall { chat, call, arguments }) => {
+                let arguments = Unfolding::new(arguments);
+                self.prepare(lua, performers, Preparing { chat, call, arguments }, until);
+                return true;
+            }
+            Some(effect) => {
+                self.perform(performers, &effect);
+                return true;
+            }
+            None => {}
         }
         let Some(event) = self.inbox.pop() else { return false };
         let effects = self.engine.borrow_mut().handle(now_ms(), event);
@@ -142,22 +167,46 @@ impl Pump {
         true
     }
 
-    fn perform(&self, lua: &Lua, performers: &Performers, effect: &Effect) {
-        if runs_foreign_code(effect) && !(self.effects.borrow().is_empty() && self.inbox.is_empty()) {
-            // What is queued behind must not wait for a tool that runs the editor's loop to wait for it.
+    /// Turns the arguments of a call into Lua, some of them if they are many; when they are done Lua makes its copy.
+    fn prepare(&self, lua: &Lua, performers: &Performers, mut preparing: Preparing, until: Instant) {
+        let Preparing { chat, call, .. } = preparing;
+        let reply = guard::catch(|| match performers.unfold(lua, &mut preparing.arguments, until)? {
+            Some(arguments) => {
+                self.wake_for_others();
+                performers.prepare(chat, call, arguments).map(Some)
+            }
+            None => Ok(None),
+        });
+        match self.reported(performers, reply) {
+            Some(Some(event)) => self.inbox.push_quietly(event),
+            Some(None) => *self.preparing.borrow_mut() = Some(preparing),
+            None => self.inbox.push_quietly(not_prepared(chat, call)),
+        }
+    }
+
+    /// What is queued must not wait for a tool that runs the editor's loop to wait for it.
+    fn wake_for_others(&self) {
+        if !(self.effects.borrow().is_empty() && self.inbox.is_empty()) {
             self.waker.wake();
         }
-        let reply = match guard::catch(|| performers.perform(lua, &self.runtime, effect)) {
-            Ok(Ok(reply)) => reply,
-            Ok(Err(error)) => {
-                self.report(performers, &error.to_string());
-                reply_after_fault(effect)
-            }
-            Err(panic) => {
-                self.report(performers, &panic);
-                reply_after_fault(effect)
-            }
-        };
+    }
+
+    /// What came of a performer; none: a fault of ours, which was reported.
+    fn reported<T>(&self, performers: &Performers, outcome: Result<Result<T, PerformError>, String>) -> Option<T> {
+        match outcome {
+            Ok(Ok(value)) => return Some(value),
+            Ok(Err(error)) => self.report(performers, &error.to_string()),
+            Err(panic) => self.report(performers, &panic),
+        }
+        None
+    }
+
+    fn perform(&self, performers: &Performers, effect: &Effect) {
+        if runs_foreign_code(effect) {
+            self.wake_for_others();
+        }
+        let outcome = guard::catch(|| performers.perform(&self.runtime, effect));
+        let reply = self.reported(performers, outcome).unwrap_or_else(|| reply_after_fault(effect));
         if let Some(event) = reply {
             self.inbox.push_quietly(event);
         }
@@ -177,7 +226,6 @@ fn runs_foreign_code(effect: &Effect) -> bool {
     matches!(
         effect,
         Effect::SendRequest { .. }
-            | Effect::PrepareCall { .. }
             | Effect::FindFact { .. }
             | Effect::RunCmd { .. }
             | Effect::RunOutput { .. }

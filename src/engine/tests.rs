@@ -69,8 +69,7 @@ impl Hand {
             _ => None,
         });
         let checked = unchecked.expect("calls are checked").into_iter().zip(calls);
-        let calls =
-            checked.map(|(call, (_, _, arguments))| CheckedCall { call: call.call, arguments: arguments.clone() });
+        let calls = checked.map(|(call, (_, _, arguments))| CheckedCall::new(call.call, arguments.clone()));
         let calls = calls.collect();
         self.say(Event::CallsChecked { chat, calls })
     }
@@ -314,7 +313,7 @@ fn r041_empty_arguments_go_back_as_an_object() {
         hand.say(Event::RequestItems { chat, request, items });
         let effects = hand.say(Event::RequestFinished { chat, request });
         let Some(Effect::CheckCalls { calls, .. }) = effects.last() else { panic!("calls are checked") };
-        let calls = vec![CheckedCall { call: calls[0].call, arguments: Ok(json!({})) }];
+        let calls = vec![CheckedCall::new(calls[0].call, Ok(json!({})))];
         let effects = hand.say(Event::CallsChecked { chat, calls });
         assert!(effects.iter().any(|e| matches!(e, Effect::AddCall { arguments, .. } if arguments == "{}")));
     }
@@ -482,7 +481,7 @@ fn what_is_typed_meanwhile_goes_out_with_the_results_and_stays_after_a_stop() {
 #[test]
 fn auto_submit_settings_decide_by_outcome_and_rejected_counts_as_success() {
     for (auto_submit_success, auto_submit_errors) in [(true, false), (false, true)] {
-        let settings = ChatSettings { auto_submit_success, auto_submit_errors, max_parallel: 4 };
+        let settings = ChatSettings { auto_submit_success, auto_submit_errors, ..ChatSettings::default() };
         let mut hand = Hand::with(settings.clone());
         let effects = hand.calls("x", &[("c1", "calculator", Err(cut_off()))]);
         assert_eq!(sends(&effects), auto_submit_errors);
@@ -518,6 +517,46 @@ fn stop_during_setup_still_runs_on_exit() {
     let effects = hand.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Ran });
     assert_eq!(effects, vec![Effect::RunExit { chat, call }]);
     assert_eq!(ended(&hand.say(Event::ExitFinished { chat, call })), Some(TurnEnd::Stopped));
+}
+
+#[test]
+fn p70_a_result_over_the_limits_is_cut_before_it_joins_the_history() {
+    let limits = Limits { max_lines: 3, max_bytes: 10, ..Limits::new(Keep::Head) };
+    let mut hand = Hand::with(ChatSettings { limits: limits.clone(), ..ChatSettings::default() });
+    let effects = hand.calls(
+        "x",
+        &[
+            ("c1", "glob", Ok(json!({"n": 1}))),
+            ("c2", "glob", Ok(json!({"n": 2}))),
+            ("c3", "glob", Ok(json!({"n": 3}))),
+            ("c4", "glob", Ok(json!({"n": 4}))),
+        ],
+    );
+    let chat = hand.chat;
+    let first = prepared(&effects)[0];
+    let [second, third, fourth] = [1, 2, 3].map(|after| CallId(first.0 + after));
+    let effects = hand.finish(first, "12345\n7890a");
+    let content = "12345\n7890a".to_owned();
+    assert!(effects.contains(&Effect::CutContent { chat, call: first, content, limits }), "{effects:?}");
+    // Each is prepared as soon as the one before is decided.
+    hand.finish(second, "12345\n7890");
+    assert_eq!(hand.results(), [], "exactly at the limit is not cut, and waits for the one before");
+    let effects = hand.finish(third, "1\n2\n3\n");
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::CutContent { .. })), "four lines");
+    // A stop while it is cut loses nothing of it.
+    let late = Event::OutputAdded { chat, call: third, content: "late".into() };
+    assert!(matches!(hand.say(late)[..], [Effect::Log { level: LogLevel::Debug, .. }]));
+    hand.say(Event::ChatStopped { chat });
+    hand.say(Event::ContentCut { chat, call: third, content: "cut 3".into() });
+    assert_eq!(hand.results(), []);
+    let effects = hand.say(Event::ContentCut { chat, call: first, content: "cut 1".into() });
+    let texts: Vec<_> = hand.results().into_iter().map(|(_, text, _)| text).collect();
+    assert_eq!(texts, ["cut 1", "12345\n7890", "cut 3"]);
+    assert_eq!(ended(&effects), None, "the fourth is still being prepared");
+    let ready = preparation(0, Defined::default(), OwnApproval::Run, None);
+    hand.say(Event::CallPrepared { chat, call: fourth, preparation: ready });
+    let effects = hand.say(Event::ContentCut { chat, call: fourth, content: "cut 4".into() });
+    assert_eq!(ended(&effects), Some(TurnEnd::Stopped));
 }
 
 /// A shell that performs effects at random moments with random outcomes, while the user does random things.
@@ -603,7 +642,7 @@ impl Storm {
                         4 => Err(ArgumentsError::DoesNotFit("no fit".into())),
                         _ => Ok(serde_json::from_str(&call.arguments).unwrap_or_default()),
                     };
-                    CheckedCall { call: call.call, arguments }
+                    CheckedCall::new(call.call, arguments)
                 });
                 let event = Event::CallsChecked { chat, calls: calls.collect() };
                 self.loose.push(event);
@@ -695,6 +734,10 @@ impl Storm {
             Effect::RunExit { chat, call } => {
                 *self.exits.entry(call).or_default() += 1;
                 self.queue.push_back(Event::ExitFinished { chat, call });
+            }
+            Effect::CutContent { chat, call, content, .. } => {
+                let content = content[..1].to_owned();
+                self.loose.push(Event::ContentCut { chat, call, content });
             }
             Effect::FinishCall { call, .. } => *self.finished.entry(call).or_default() += 1,
             Effect::CloseChat { chat } => {
@@ -844,7 +887,9 @@ proptest! {
         let mut storm = Storm::new(choices);
         let chats: Vec<_> = (0..2).map(|_| {
             let chat = storm.engine.next_chat();
-            let settings = ChatSettings { max_parallel, ..ChatSettings::default() };
+            // Some results are too long for this.
+            let limits = Limits { max_bytes: 30, ..Limits::new(Keep::Head) };
+            let settings = ChatSettings { max_parallel, limits, ..ChatSettings::default() };
             storm.handle(Event::ChatOpened { chat, settings });
             chat
         }).collect();

@@ -34,7 +34,7 @@ pub struct CommandCmd {
     pub env: BTreeMap<String, Value>,
     /// The shell.
     pub shell: Vec<u8>,
-    /// The working directory.
+    /// The working directory; empty: the editor's, which had none when the chat was opened.
     pub cwd: Vec<u8>,
     /// Variables of the editor that the command does not get.
     pub without: Vec<String>,
@@ -44,8 +44,6 @@ pub struct CommandCmd {
     pub limits: Limits,
     /// Label of the output's encoding, as in the WHATWG standard; none: detected.
     pub encoding: Option<String>,
-    /// Folder for the whole of a long output.
-    pub output_folder: Vec<u8>,
 }
 
 /// Why a command cmd was not started. The text is written for the model.
@@ -70,11 +68,11 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Starts a command → [`Event::CommandStarted`], then [`Event::CommandFinished`], always.
+    /// Starts a command; the whole of a long output goes to `spill` → [`Event::CommandStarted`], then [`Event::CommandFinished`], always.
     ///
     /// # Errors
     /// Each variant of [`RunError`]; no event follows then.
-    pub fn start(&self, inbox: &Arc<Inbox>, cmd: CommandCmd) -> Result<(), RunError> {
+    pub fn start(&self, inbox: &Arc<Inbox>, spill: Spill, cmd: CommandCmd) -> Result<(), RunError> {
         let CommandCmd { chat, call, cmd: number, .. } = cmd;
         let encoding = match &cmd.encoding {
             Some(label) => {
@@ -101,10 +99,10 @@ impl Commands {
             shell: OsString::from_vec(cmd.shell),
             variables,
             without: cmd.without.into_iter().map(Into::into).collect(),
-            cwd: Some(PathBuf::from(OsString::from_vec(cmd.cwd))),
+            cwd: Some(PathBuf::from(OsString::from_vec(cmd.cwd))).filter(|cwd| !cwd.as_os_str().is_empty()),
             background: cmd.background,
             limits: cmd.limits,
-            spill: Spill { folder: Some(PathBuf::from(OsString::from_vec(cmd.output_folder))) },
+            spill,
             encoding,
             ..process::Command::new(prepared.script)
         };

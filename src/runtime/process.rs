@@ -36,7 +36,7 @@ const RESERVED_FILES: u64 = 128;
 pub struct Command {
     /// The shell, looked up in its `PATH`; called with `-c`.
     pub shell: OsString,
-    /// What the shell runs, byte for byte.
+    /// What the shell runs, byte for byte; one argument of it, so at most 128 KiB. (`command::prepare` sees to that.)
     pub script: Vec<u8>,
     /// Variables to set. They win over all others.
     pub variables: Vec<(OsString, OsString)>,

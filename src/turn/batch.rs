@@ -29,7 +29,7 @@ pub struct Batch {
 /// The last call of a chat and how many times in a row it was made, successful or not.
 #[derive(Clone, Debug, Default)]
 pub struct Repeats {
-    last: Option<(String, Result<serde_json::Value, String>)>,
+    last: Option<(String, u64)>,
     count: u32,
 }
 
@@ -40,11 +40,10 @@ impl Repeats {
     }
 
     fn note(&mut self, call: &ToolCall) -> u32 {
-        let Some(arguments) = call.arguments() else { return self.count };
         match &self.last {
-            Some((name, last)) if *name == call.name && last == arguments => self.count += 1,
+            Some((name, fingerprint)) if *name == call.name && *fingerprint == call.fingerprint => self.count += 1,
             _ => {
-                self.last = Some((call.name.clone(), arguments.clone()));
+                self.last = Some((call.name.clone(), call.fingerprint));
                 self.count = 1;
             }
         }
@@ -120,7 +119,7 @@ impl Batch {
                 Some(why) => call.cut(ctx, why.clone()),
                 None => {
                     call.repeated = repeats.note(call);
-                    if call.repeated >= DOOM_LOOP && matches!(call.arguments(), Some(Err(_))) {
+                    if call.repeated >= DOOM_LOOP && call.is_unusable() {
                         self.stuck = Some(call.name.clone());
                     }
                     call.start(ctx);

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::engine::{Answer, ChatId, Effect, KillReason, LogLevel, Output, OutputOutcome};
 use crate::gate::approvals::Approvals;
 use crate::gate::{self, Fact, Facts, GatedCall, Verdict};
+use crate::output::Limits;
 use crate::tool::{CallId, CallStatus, Preparation};
 
 /// What a call may touch while it handles an event.
@@ -17,6 +18,8 @@ pub struct Context<'a> {
     pub rest: usize,
     /// What *Always accept* remembered.
     pub approvals: &'a mut Approvals,
+    /// How long a result may be.
+    pub limits: &'a Limits,
     /// Where effects go.
     pub effects: &'a mut Vec<Effect>,
 }
@@ -39,6 +42,8 @@ pub struct ToolCall {
     pub name: String,
     /// Whether it may overlap with neighbours.
     pub parallel: bool,
+    /// Equal for equal arguments.
+    pub fingerprint: u64,
     /// How many times in a row the same call was made, this one included.
     pub repeated: u32,
     stage: Stage,
@@ -81,6 +86,8 @@ enum Stage {
     Ending { run: Run, end: End },
     /// `on_exit` runs.
     Exiting { run: Run, end: End },
+    /// The result is decided and too long; it is being cut.
+    Cutting { status: CallStatus, ours: Option<String>, duration_ms: u64 },
     /// It has its result.
     Finished(CallResult),
 }
@@ -143,17 +150,16 @@ impl End {
 
 impl ToolCall {
     /// A call that waits for its turn. `arguments`: the checked arguments, or what the model is told instead.
-    pub fn new(id: CallId, wire_id: String, name: String, parallel: bool, arguments: Result<Value, String>) -> Self {
-        Self {
-            id,
-            wire_id,
-            name,
-            parallel,
-            repeated: 1,
-            stage: Stage::Queued(arguments),
-            added: Vec::new(),
-            printed: None,
-        }
+    pub fn new(
+        id: CallId,
+        wire_id: String,
+        name: String,
+        parallel: bool,
+        fingerprint: u64,
+        arguments: Result<Value, String>,
+    ) -> Self {
+        let (stage, added, printed) = (Stage::Queued(arguments), Vec::new(), None);
+        Self { id, wire_id, name, parallel, fingerprint, repeated: 1, stage, added, printed }
     }
 
     /// The result, once it is finished.
@@ -179,12 +185,9 @@ impl ToolCall {
         matches!(self.stage, Stage::Preparing { .. } | Stage::Deciding { .. } | Stage::Asking { .. })
     }
 
-    /// What is queued to run, or what the model is told instead.
-    pub fn arguments(&self) -> Option<&Result<Value, String>> {
-        match &self.stage {
-            Stage::Queued(arguments) => Some(arguments),
-            _ => None,
-        }
+    /// Whether it waits for its turn only to be refused.
+    pub fn is_unusable(&self) -> bool {
+        matches!(self.stage, Stage::Queued(Err(_)))
     }
 
     /// When this call must be looked at again.
@@ -335,7 +338,7 @@ impl ToolCall {
     /// The tool added text for its result. Dropped once the result is decided.
     pub fn output_added(&mut self, ctx: &mut Context, content: String) {
         match self.stage {
-            Stage::Finished(_) | Stage::Queued(_) => self.ignore_late(ctx),
+            Stage::Cutting { .. } | Stage::Finished(_) | Stage::Queued(_) => self.ignore_late(ctx),
             _ => self.added.push(content),
         }
     }
@@ -417,7 +420,7 @@ impl ToolCall {
             // A stop after a skip is a stop, not the other way round.
             Stage::Stopping { end, .. } if why == End::Stopped => *end = why,
             Stage::Stopping { .. } => {}
-            Stage::Ending { .. } | Stage::Exiting { .. } | Stage::Finished(_) => {}
+            Stage::Ending { .. } | Stage::Exiting { .. } | Stage::Cutting { .. } | Stage::Finished(_) => {}
         }
     }
 
@@ -516,6 +519,21 @@ impl ToolCall {
             content => content,
         };
         let duration_ms = ctx.now_ms.saturating_sub(run.started_ms).saturating_sub(run.asked_ms);
+        // Here and nowhere else, so that one rule holds for every source, and for several texts of one call together.
+        if ctx.limits.are_exceeded_by(&content) {
+            self.stage = Stage::Cutting { status, ours, duration_ms };
+            let limits = ctx.limits.clone();
+            ctx.emit(Effect::CutContent { chat: ctx.chat, call: self.id, content, limits });
+            return;
+        }
+        self.stage = Stage::Finished(CallResult { status, content });
+        ctx.emit(Effect::FinishCall { chat: ctx.chat, call: self.id, status, content: ours, duration_ms });
+    }
+
+    /// The result is short enough now.
+    pub fn content_cut(&mut self, ctx: &mut Context, content: String) {
+        let Stage::Cutting { status, ours, duration_ms } = &mut self.stage else { return self.ignore_late(ctx) };
+        let (status, ours, duration_ms) = (*status, ours.take(), *duration_ms);
         self.stage = Stage::Finished(CallResult { status, content });
         ctx.emit(Effect::FinishCall { chat: ctx.chat, call: self.id, status, content: ours, duration_ms });
     }

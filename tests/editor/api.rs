@@ -1,9 +1,10 @@
 //! What tool authors and other plugins see: `chat.messages`, events, the methods of a chat.
 
+use crate::chat;
 use crate::support::Editor;
 
 fn editor() -> Editor {
-    Editor::for_chats()
+    chat::editor()
 }
 
 #[test]
@@ -180,7 +181,9 @@ fn add_tool_output_takes_both_forms_and_shows_what_it_is_told() {
 fn output_that_belongs_to_no_call_is_dropped_quietly() {
     let editor = editor();
     editor.lua("open({ { text = 'fine' } }, {})");
-    for tool in ["nil", "5", "{}", "{ function_call = 5 }", "{ function_call = {} }", "{ function_call = { id = 'x' } }"] {
+    for tool in
+        ["nil", "5", "{}", "{ function_call = 5 }", "{ function_call = {} }", "{ function_call = { id = 'x' } }"]
+    {
         editor.lua(&format!("chat:add_tool_output({tool}, 'x')"));
     }
     editor.lua("send('go')");
@@ -270,7 +273,9 @@ fn closing_ends_everything_and_methods_of_a_closed_chat_do_nothing() {
     );
     editor.wait_lua("require('lathe.core').lib.counts().chats == 0");
     editor.wait_lua("require('lathe.core').lib.counts().events == 0");
-    assert!(editor.lua_bool("return require('lathe').last_chat() == nil and require('lathe').get_chat(chat.bufnr) == nil"));
+    assert!(
+        editor.lua_bool("return require('lathe').last_chat() == nil and require('lathe').get_chat(chat.bufnr) == nil")
+    );
     editor.assert_quiet();
 }
 
@@ -304,11 +309,7 @@ fn clearing_empties_history_and_buffer_and_keeps_what_is_typed() {
         assert!(editor.lua_bool("return #chat.questions == 0"));
         editor.lua("chat:submit()");
         editor.wait_buffer("fresh");
-        assert_eq!(
-            editor.lua_text("return chat.messages[1].content .. '|' .. #chat.messages"),
-            "kept|2",
-            "{point}"
-        );
+        assert_eq!(editor.lua_text("return chat.messages[1].content .. '|' .. #chat.messages"), "kept|2", "{point}");
         editor.assert_quiet();
     }
 }
@@ -493,7 +494,10 @@ fn system_prompts_of_tools_groups_and_chats_are_sent_once_and_not_shown() {
     );
     assert_eq!(said, "chat prompt of scripted|about tools|prompt of a|prompt of b|prompt of the group");
     assert!(!editor.buffer().contains("prompt of"), "{}", editor.buffer());
-    assert_eq!(editor.lua_text("local n = vim.tbl_keys(chat.tool_registry.in_use) table.sort(n) return table.concat(n, ' ')"), "a b c");
+    assert_eq!(
+        editor.lua_text("local n = vim.tbl_keys(chat.tool_registry.in_use) table.sort(n) return table.concat(n, ' ')"),
+        "a b c"
+    );
     editor.lua("chat.tool_registry:remove('g') chat.tool_registry:remove('never')");
     assert_eq!(editor.lua_text("return table.concat(vim.tbl_keys(chat.tool_registry.in_use), ' ')"), "c");
     editor.assert_quiet();
@@ -508,12 +512,11 @@ fn the_command_runs_a_tool_and_lists_and_adds_tools() {
         open({}, { t = tool("t", { function(_, args) return { status = "success", data = "got " .. args.n } end }) }, { tools = {} })"#,
     );
     editor.input(":Lathe call t {\"n\": 5}<CR>");
-    editor.wait_lua("#told == 1");
-    assert_eq!(editor.lua_text("return told[1]"), "lathe: t: success\ngot 5");
-    editor.input(":Lathe tools<CR>");
-    editor.wait_lua("#told == 2 and told[2]:find('\\n  t')");
-    editor.input(":Lathe tools t none<CR>");
-    editor.wait_lua("#told == 3 and told[3]:find('none') and chat.tool_registry.in_use.t");
+    editor.wait_screen("t: success\ngot 5");
+    editor.input("<CR>:Lathe tools<CR>");
+    editor.wait_screen("* in use");
+    editor.input("<CR>:Lathe tools t none<CR>");
+    editor.wait_lua("#told == 1 and told[1]:find('none') and chat.tool_registry.in_use.t");
     editor.input(":Lathe log<CR>");
     editor.wait_lua("vim.fn.expand('%:t') == 'lathe.log'");
     editor.assert_no_fault();

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::chat;
 use crate::support::Editor;
 
 /// `told`: what the user was told. `lathe_setup(chat, more)`: options with a scripted provider that calls `calls`.
@@ -13,7 +14,7 @@ function times(text) return select(2, all_told():gsub(vim.pesc(text), "")) end
 "#;
 
 fn editor() -> Editor {
-    let editor = Editor::for_chats();
+    let editor = chat::editor();
     editor.lua(LISTEN);
     editor
 }
@@ -62,9 +63,14 @@ fn unknown_options_and_wrong_types_are_told_once_with_their_path_and_the_rest_wo
         "permission: expected string or table, got 5",
         "display.chat.window.width: expected a number above 0, got \"wide\"",
         "display.icons: expected \"ascii\" or { <state> = text }, got 5",
-        "tool_output.max_lines: expected a whole number from 1, got table",
+        "tool_output.max_lines: expected a whole number from 1, got a table",
     ] {
-        assert_eq!(editor.lua_int(&format!("return times([==[{path}]==])")), 1, "{path}\n{}", editor.lua_text("return all_told()"));
+        assert_eq!(
+            editor.lua_int(&format!("return times([==[{path}]==])")),
+            1,
+            "{path}\n{}",
+            editor.lua_text("return all_told()")
+        );
     }
     assert_eq!(editor.lua_int("return #told"), 1, "one message");
     editor.lua("chat = require('lathe').chat({ tools = { 't' } }) send('go')");
@@ -266,7 +272,10 @@ fn disabled_tools_are_not_offered() {
     let results = editor.results();
     assert_eq!(results[0], "on");
     for (n, name) in [(1, "off"), (2, "picky"), (3, "broken")] {
-        assert!(results[n].contains(&format!("Tool \"{name}\" not found")) && results[n].contains("`on`"), "{results:?}");
+        assert!(
+            results[n].contains(&format!("Tool \"{name}\" not found")) && results[n].contains("`on`"),
+            "{results:?}"
+        );
     }
     let told = editor.lua_text("return all_told()");
     assert!(told.contains("tool \"broken\": enabled failed: ") && !told.contains("internal"), "{told}");

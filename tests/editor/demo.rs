@@ -59,7 +59,11 @@ fn a_calculator_that_is_wrong_throws_or_gives_nothing_fails_the_demo_and_is_name
         ("return { status = \"success\", data = result }", "return { status = \"error\", data = 5000 }", "not 5000"),
         ("content = tostring(stdout[#stdout])", "content = tostring(#stdout)", "\"1\", not 5000"),
         ("text = (\"100 × 50 is **%s**.\"):format(last.content)", "text = \"\"", "no closing answer"),
-        ("name = \"calculator\",\n              description", "name = \"other\",\n              description", "not 5000"),
+        (
+            "name = \"calculator\",\n              description",
+            "name = \"other\",\n              description",
+            "not 5000",
+        ),
     ] {
         let errors = fault(from, to);
         assert!(errors.contains("demo:") && errors.contains(reason), "{to}: {errors}");

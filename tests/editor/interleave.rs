@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{CHATS, Editor, Setup};
+use crate::chat::PRELUDE;
+use crate::support::{Editor, Setup};
 
 /// How long steps are made, in all.
 const BUDGET: Duration = Duration::from_secs(8);
@@ -170,7 +171,7 @@ fn step(editor: &Editor, random: &mut Random) {
 /// Returns how many turns ended and how many calls were finished.
 fn run(seed: u64, until: Instant) -> (i64, i64) {
     let editor = Setup::default().size(120, 30).start();
-    editor.lua(CHATS);
+    editor.lua(PRELUDE);
     editor.lua(WORLD);
     editor.lua_with("math.randomseed(...) new() new()", vec![seed.into()]);
     let mut random = Random(seed);
@@ -180,7 +181,8 @@ fn run(seed: u64, until: Instant) -> (i64, i64) {
         }
         step(&editor, &mut random);
     }
-    let seen = || format!("seed {seed}\n{}\n{}", editor.messages(), editor.lua_text("return table.concat(told, '\\n')"));
+    let seen =
+        || format!("seed {seed}\n{}\n{}", editor.messages(), editor.lua_text("return table.concat(told, '\\n')"));
     // What still hangs or asks is stopped; all else has a limit.
     editor.input("<Esc>");
     editor.lua("waiting = {}");
@@ -193,14 +195,21 @@ fn run(seed: u64, until: Instant) -> (i64, i64) {
         )
     });
     assert_eq!(editor.lua_text("return unpaired()"), "", "{}", seen());
-    assert!(editor.lua_bool("return exits == setups"), "on_exit once for each setup: {}", editor.lua_text("return exits .. ' ' .. setups"));
+    assert!(
+        editor.lua_bool("return exits == setups"),
+        "on_exit once for each setup: {}",
+        editor.lua_text("return exits .. ' ' .. setups")
+    );
     let done = (editor.lua_int("return ended()"), editor.lua_int("return count('LatheToolFinished')"));
     // Each chat that is left still answers.
     editor.lua("turn = function() return { text = 'the very last' } end before = ended() n = #alive() for _, c in ipairs(alive()) do send('well?', c) end");
     editor.wait_lua("ended() == before + n");
-    editor.lua("for _, c in ipairs(alive()) do assert(c.messages[#c.messages].content == 'the very last') c:close() end");
+    editor
+        .lua("for _, c in ipairs(alive()) do assert(c.messages[#c.messages].content == 'the very last') c:close() end");
     editor.wait_lua("require('lathe.core').lib.counts().chats == 0");
-    editor.wait_lua("#vim.tbl_filter(function(b) return vim.bo[b].filetype == 'lathe' end, vim.api.nvim_list_bufs()) == 0");
+    editor.wait_lua(
+        "#vim.tbl_filter(function(b) return vim.bo[b].filetype == 'lathe' end, vim.api.nvim_list_bufs()) == 0",
+    );
     let messages = editor.messages();
     for sign in ["Error", "E5", "traceback", "internal"] {
         assert!(!messages.contains(sign), "{}", seen());

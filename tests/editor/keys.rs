@@ -1,10 +1,11 @@
 //! Keys, `<Plug>` maps, the command `:Lathe`, and windows.
 
-use crate::support::{CHATS, Editor, Setup};
+use crate::chat::{self, PRELUDE};
+use crate::support::Setup;
 
 #[test]
 fn every_action_has_a_plug_map_and_a_subcommand() {
-    let editor = Editor::for_chats();
+    let editor = chat::editor();
     let names = editor.lua_text(
         "local n = {} for _, m in ipairs(vim.api.nvim_get_keymap('n')) do local s = m.lhs:match('^<Plug>%(Lathe(%a+)%)') \
          if s then n[#n + 1] = s end end table.sort(n) return table.concat(n, ' ')",
@@ -24,7 +25,7 @@ fn every_action_has_a_plug_map_and_a_subcommand() {
 
 #[test]
 fn the_command_completes_its_subcommands_tools_and_adapters() {
-    let editor = Editor::for_chats();
+    let editor = chat::editor();
     editor.lua("open({}, { grep = tool('grep', {}), ghost = tool('ghost', {}) })");
     let complete = |text: &str| {
         editor.lua_text(&format!("return table.concat(vim.fn.getcompletion('Lathe {text}', 'cmdline'), ' ')"))
@@ -38,7 +39,7 @@ fn the_command_completes_its_subcommands_tools_and_adapters() {
 
 #[test]
 fn unknown_subcommands_and_wrong_arguments_are_one_line() {
-    let editor = Editor::for_chats();
+    let editor = chat::editor();
     editor.lua("told = {} vim.notify = function(text) told[#told + 1] = text end");
     for (command, message) in [
         ("nonsense", "there is no subcommand nonsense"),
@@ -65,7 +66,7 @@ fn unknown_subcommands_and_wrong_arguments_are_one_line() {
 
 #[test]
 fn a_key_can_be_moved_and_false_leaves_it_to_vim() {
-    let editor = Editor::for_chats();
+    let editor = chat::editor();
     editor.lua(
         r#"
         require("lathe").setup({
@@ -80,7 +81,9 @@ fn a_key_can_be_moved_and_false_leaves_it_to_vim() {
         for _, map in ipairs(vim.api.nvim_buf_get_keymap(chat.bufnr, "n")) do keys[map.lhs] = map.desc end"#,
     );
     assert!(editor.lua_bool("return keys['<F7>'] == 'lathe: Off you go'"));
-    assert!(editor.lua_bool("return keys['gC'] == nil and keys['q'] == nil and keys['<CR>'] == nil and keys['gX'] ~= nil"));
+    assert!(
+        editor.lua_bool("return keys['gC'] == nil and keys['q'] == nil and keys['<CR>'] == nil and keys['gX'] ~= nil")
+    );
     editor.input("ihi<F8>");
     editor.wait_buffer("answered");
     editor.assert_quiet();
@@ -88,7 +91,7 @@ fn a_key_can_be_moved_and_false_leaves_it_to_vim() {
 
 #[test]
 fn q_records_a_macro_unless_something_runs() {
-    let editor = Editor::for_chats();
+    let editor = chat::editor();
     editor.lua("open({ { text = 'x', hang = true } }, {})");
     editor.input("<Esc>qa");
     editor.wait_lua("vim.fn.reg_recording() == 'a'");
@@ -106,7 +109,7 @@ fn q_records_a_macro_unless_something_runs() {
 
 #[test]
 fn headings_are_walked_and_the_help_shows_the_keys() {
-    let editor = Editor::for_chats();
+    let editor = chat::editor();
     editor.lua("open({ { text = 'one\\n\\n## Me\\n\\nnot a heading of ours' } }, {}) send('go')");
     editor.wait_ended(1);
     editor.input("<Esc>G[[[[");
@@ -116,7 +119,7 @@ fn headings_are_walked_and_the_help_shows_the_keys() {
     editor.input("g?");
     editor.wait_screen("Stop the chat");
     editor.wait_screen("Answer: always accept");
-    editor.input("gg");
+    editor.input("q");
     editor.wait_screen_without("Answer: always accept");
 }
 
@@ -124,7 +127,7 @@ fn headings_are_walked_and_the_help_shows_the_keys() {
 fn every_layout_shows_the_chat_and_closing_its_window_keeps_it() {
     for layout in ["vertical", "horizontal", "float", "current"] {
         let editor = Setup::default().size(100, 30).start();
-        editor.lua(CHATS);
+        editor.lua(PRELUDE);
         editor.lua_with(
             r#"
             require("lathe").setup({
@@ -156,14 +159,14 @@ fn every_layout_shows_the_chat_and_closing_its_window_keeps_it() {
 #[test]
 fn tiny_screens_and_many_windows_are_no_trouble() {
     let editor = Setup::default().size(12, 5).start();
-    editor.lua(CHATS);
+    editor.lua(PRELUDE);
     editor.lua("open({ { text = ('words '):rep(100) } }, {}) send('go')");
     editor.wait_ended(1);
     editor.resize(100, 40);
     editor.lua("for _ = 1, 5 do vim.cmd('vsplit') end vim.cmd('tab split') send('again')");
-    editor.input("g?");
+    editor.input("<Esc>g?");
     editor.wait_ended(2);
     editor.input("<Esc>:tabonly<CR>:only<CR>");
     editor.wait_lua("#vim.api.nvim_list_wins() == 1");
-    editor.assert_quiet();
+    editor.assert_no_fault();
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::chat;
 use crate::support::{Editor, PATIENCE};
 
 /// What quitting may take besides what Neovim itself needs: far above the usual, far below any limit of a call.
@@ -37,7 +38,7 @@ fn wait_gone(pid: i64) {
 
 #[test]
 fn while_a_request_hangs() {
-    let mut editor = Editor::for_chats();
+    let mut editor = chat::editor();
     editor.lua("open({ { text = 'partly', hang = true } }, {}) send('go')");
     editor.wait_buffer("partly");
     quit(&mut editor);
@@ -45,7 +46,7 @@ fn while_a_request_hangs() {
 
 #[test]
 fn while_a_request_is_delayed() {
-    let mut editor = Editor::for_chats();
+    let mut editor = chat::editor();
     editor.lua("open({ { text = 'late', delay_ms = 3600000 } }, {}) send('go')");
     editor.wait_lua("count('LatheRequestStarted') == 1");
     quit(&mut editor);
@@ -53,7 +54,7 @@ fn while_a_request_is_delayed() {
 
 #[test]
 fn while_a_tool_runs_its_jobs_are_ended() {
-    let mut editor = Editor::for_chats();
+    let mut editor = chat::editor();
     let killed = folder(&editor).join("killed");
     editor.lua_with(
         r#"
@@ -81,7 +82,7 @@ fn while_a_tool_runs_its_jobs_are_ended() {
 
 #[test]
 fn while_a_command_runs_its_processes_are_ended() {
-    let mut editor = Editor::for_chats();
+    let mut editor = chat::editor();
     let pid_file = folder(&editor).join("pid");
     editor.lua_with(
         r#"
@@ -99,7 +100,7 @@ fn while_a_command_runs_its_processes_are_ended() {
 
 #[test]
 fn while_a_question_is_open() {
-    let mut editor = Editor::for_chats();
+    let mut editor = chat::editor();
     editor.lua(
         r#"
         open({ answer("t", {}, "t", { n = 2 }) }, {
@@ -114,7 +115,7 @@ fn while_a_question_is_open() {
 
 #[test]
 fn while_thousands_of_calls_are_queued() {
-    let mut editor = Editor::for_chats();
+    let mut editor = chat::editor();
     editor.lua(
         r#"
         ran = 0
@@ -129,7 +130,7 @@ fn while_thousands_of_calls_are_queued() {
 
 #[test]
 fn from_inside_a_tool() {
-    let mut editor = Editor::for_chats();
+    let mut editor = chat::editor();
     editor.lua(
         r#"
         open({ answer("t", {}, "t", { n = 2 }) }, { t = tool("t", { function() vim.cmd("qall!") end }) })
@@ -140,7 +141,7 @@ fn from_inside_a_tool() {
 
 #[test]
 fn a_chat_that_throws_while_it_ends_is_no_obstacle() {
-    let mut editor = Editor::for_chats();
+    let mut editor = chat::editor();
     editor.lua(
         r#"
         local function throw() error("thrown on purpose") end

@@ -8,6 +8,7 @@ mod support;
 mod api;
 mod bridge;
 mod build_lua;
+mod chat;
 mod config;
 mod demo;
 mod docs;

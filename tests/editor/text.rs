@@ -1,10 +1,11 @@
 //! The chat's text: what the user types is theirs, what the model writes is out of their undo, and nothing that a model or
 //! a tool gives breaks the buffer.
 
-use crate::support::{CHATS, Editor, Setup};
+use crate::chat::{self, PRELUDE};
+use crate::support::{Editor, Setup};
 
 fn editor() -> Editor {
-    Editor::for_chats()
+    chat::editor()
 }
 
 /// The script's turn `n` comes when the test says so.
@@ -94,7 +95,10 @@ fn what_is_typed_while_the_model_writes_survives_and_the_cursor_stays_in_it() {
     editor.lua("timer:close()");
     let lines = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
     assert_eq!(lines(&editor.lua_text("return input()")), lines(&typed));
-    assert!(editor.lua_bool("return vim.fn.mode() == 'i' and vim.fn.line('.') == vim.fn.line('$') and vim.fn.col('.') == 4"));
+    assert!(
+        editor
+            .lua_bool("return vim.fn.mode() == 'i' and vim.fn.line('.') == vim.fn.line('$') and vim.fn.col('.') == 4")
+    );
     assert!(editor.buffer().contains("word line\nword word"), "{}", editor.buffer());
     editor.input("<Esc>");
     editor.lua("go_on({ status = 'success', data = 'result' })");
@@ -151,7 +155,10 @@ fn whatever_a_tool_gives_is_shown_safely_and_reaches_the_model() {
         for i, name in ipairs(names) do
           local want = outputs[name]
           if not want:find("%S") then want = "(no output)" end
-          if name ~= "invalid" and r[i] ~= want then error(name .. ": " .. r[i]:sub(1, 100)) end
+          if #want > 51200 or select(2, want:gsub("\n", "")) > 2000 then
+            local kept = r[i]:match("^([x\n lineé世界]*)")
+            if #r[i] > 52000 or want:sub(1, #kept - 1) ~= kept:sub(1, -2) or #kept < 9000 then error(name .. ": is not cut at its end") end
+          elseif name ~= "invalid" and r[i] ~= want then error(name .. ": " .. r[i]:sub(1, 100)) end
         end
         return true"###
     ));
@@ -234,7 +241,7 @@ fn the_input_survives_whatever_the_user_does_to_the_buffer() {
 #[test]
 fn a_long_output_does_not_hold_the_editor() {
     let editor = Setup::default().size(100, 40).start();
-    editor.lua(CHATS);
+    editor.lua(PRELUDE);
     editor.lua(
         r#"
         open({ answer("t", {}), { text = "done" } }, {

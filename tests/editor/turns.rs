@@ -4,11 +4,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use rmpv::Value;
 
-use crate::support::Editor;
-
-fn editor() -> Editor {
-    Editor::for_chats()
-}
+use crate::chat::editor;
 
 #[test]
 fn a_typed_message_runs_the_calculator_and_shows_5000() {
@@ -331,6 +327,34 @@ fn ten_thousand_queued_synchronous_calls_finish_in_one_turn() {
     assert_eq!(editor.lua_int("return #results()"), 10_000);
     assert!(editor.lua_bool("return results()[10000] == '10000' and paired()"));
     assert!(editor.lua_int("return deepest") < 20, "no growth of the stack: {}", editor.lua_int("return deepest"));
+    editor.assert_quiet();
+}
+
+#[test]
+fn an_earlier_parallel_call_that_grows_on_the_screen_moves_the_later_ones() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        finish = {}
+        open({ answer("t", { n = 1 }, "t", { n = 2 }, "t", { n = 3 }), { text = "done" } }, {
+          t = tool("t", { function(_, args, opts) finish[args.n] = opts.output_cb end }, {
+            opts = { parallel = true },
+            output = { cmd_string = function(self) return "number " .. self.args.n end },
+          }),
+        })
+        send("go")"#,
+    );
+    for n in 1..=3 {
+        editor.wait_screen(&format!("number {n}"));
+    }
+    for n in [1, 3, 2] {
+        editor.lua(&format!("finish[{n}]({{ status = 'success', data = 'first {n}\\nlast {n}' }})"));
+        editor.wait_screen(&format!("last {n}"));
+    }
+    editor.wait_ended(1);
+    let buffer = editor.buffer();
+    let seen: Vec<&str> = buffer.split_whitespace().filter(|word| word.parse::<u8>().is_ok()).collect();
+    assert_eq!(seen, ["1", "1", "1", "2", "2", "2", "3", "3", "3"], "{buffer}");
     editor.assert_quiet();
 }
 
@@ -757,4 +781,20 @@ fn arguments_are_what_vim_json_decode_gives() {
             Ok(())
         })
         .unwrap();
+}
+
+#[test]
+fn large_arguments_reach_lua_whole() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        open({ answer("t", '{"list":[' .. ("1,"):rep(299999) .. '1],"deep":{"a":[[],{}]}}'), { text = "done" } }, {
+          t = tool("t", { function(_, args)
+            return { status = "success", data = #args.list .. vim.inspect(args.deep):gsub("%s+", "") }
+          end }),
+        })"#,
+    );
+    editor.lua("send('go')");
+    editor.wait_ended(1);
+    assert_eq!(editor.results(), ["300000{a={{},vim.empty_dict()}}"]);
 }

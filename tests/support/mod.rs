@@ -16,9 +16,6 @@ pub use screen::Screen;
 /// How long a test waits for anything before it fails. Far above what is needed: machines are noisy.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Lua functions for tests of chats.
-pub const CHATS: &str = include_str!("chats.lua");
-
 /// The repository's folder.
 pub fn repository() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -127,13 +124,6 @@ impl Editor {
     /// An editor of 80x24 cells with lathe on its runtimepath and nothing configured.
     pub fn start() -> Self {
         Setup::default().start()
-    }
-
-    /// An editor with the functions of `chats.lua`.
-    pub fn for_chats() -> Self {
-        let editor = Self::start();
-        editor.lua(CHATS);
-        editor
     }
 
     fn start_with(setup: Setup) -> Self {
@@ -273,35 +263,6 @@ impl Editor {
     #[track_caller]
     pub fn wait_buffer(&self, text: &str) {
         self.wait_until(&format!("{text:?} in the buffer"), || self.buffer().contains(text));
-    }
-
-    /// Waits until so many turns have ended.
-    #[track_caller]
-    pub fn wait_ended(&self, turns: usize) {
-        self.wait_lua(&format!("ended() >= {turns}"));
-    }
-
-    /// Fails when the user was told anything.
-    #[track_caller]
-    pub fn assert_quiet(&self) {
-        assert_eq!(self.messages().trim(), "", "nothing is in :messages");
-    }
-
-    /// Fails when anything went wrong; what Neovim says about the user's own commands is no matter.
-    #[track_caller]
-    pub fn assert_no_fault(&self) {
-        let messages = self.messages();
-        for sign in ["Error", "error", "traceback", "lathe"] {
-            assert!(!messages.contains(sign), "{messages}");
-        }
-    }
-
-    /// The tool results of the global `chat`.
-    #[track_caller]
-    pub fn results(&self) -> Vec<String> {
-        let list = self.lua("return results()");
-        let texts = list.as_array().cloned().unwrap_or_default();
-        texts.iter().map(|text| text.as_str().unwrap_or("not a string").to_owned()).collect()
     }
 
     /// Starts to measure how long the main loop is held; [`Editor::gaps`] tells.

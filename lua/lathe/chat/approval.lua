@@ -59,13 +59,13 @@ local function lines_of(chat, question, cause, rest)
   vim.list_extend(lines, argument_lines(call.args))
   lines[#lines + 1] = ""
   if question.can_remember then
-    local what = ("%s  Always accept   remembers %s in this chat"):format(key(chat, "always_accept"), call.name)
+    local what = ("%s  Always accept %s in this chat"):format(key(chat, "always_accept"), call.name)
     lines[#lines + 1] = what
   end
   lines[#lines + 1] = key(chat, "accept") .. "  Accept"
-  lines[#lines + 1] = key(chat, "reject") .. "  Reject          with a reason for the model"
+  lines[#lines + 1] = key(chat, "reject") .. "  Reject, with a reason"
   local others = rest == 1 and " and 1 more" or rest > 1 and (" and %d more"):format(rest) or ""
-  lines[#lines + 1] = key(chat, "cancel") .. "  Cancel          this call" .. others
+  lines[#lines + 1] = key(chat, "cancel") .. "  Cancel this call" .. others
   -- Names come from the model and may hold anything, line ends too.
   return block.split(table.concat(lines, "\n"))
 end

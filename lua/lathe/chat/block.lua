@@ -191,10 +191,10 @@ function M.running_fact(block, now_ms)
 end
 
 ---@param ms number
----@return string such as `0.4 ms`, `12.3 s`
+---@return string? such as `0.4 ms`, `12.3 s`; nil when it is nothing
 function M.duration(ms)
   if ms < 0.1 then
-    return "<0.1 ms"
+    return nil
   elseif ms < 10 then
     return ("%.1f ms"):format(ms)
   elseif ms < 1000 then

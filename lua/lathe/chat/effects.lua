@@ -85,6 +85,11 @@ local function show_end(chat, call, status, content, duration_ms)
       content = rest ~= "" and rest or nil
     end
     local body = call_block.body or {}
+    local errors = call.view and call.view.stderr
+    if content == "Error calling " .. call.name and errors and errors[1] ~= nil then
+      -- The model is told the documented default; the user wants to know why.
+      content = content .. ": " .. calls.readable(errors[#errors])
+    end
     body[#body + 1] = content
     call_block.body = body
   end
@@ -151,6 +156,9 @@ function M.performers(chats)
     chat.render:wait(true)
     events.emit("RequestStarted", chat, { id = request })
     local fields, message
+    if not chat.adapter then
+      chat:find_adapter() -- `setup` may have been called since
+    end
     if chat.adapter then
       fields, message = adapters.request(chat.adapter, chat.messages)
     else

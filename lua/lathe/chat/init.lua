@@ -115,16 +115,15 @@ function M.new(opts)
   end
   if not started then
     lib.start(effects.performers(chats))
+    lib.keep_outputs({ folder = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output") })
     started = true
   end
   local all = config.get()
   local settings = all.interactions.chat
-  local adapter, adapter_message = adapters.resolve(opts.adapter or settings.adapter, opts.model)
   local bufnr = create_buffer()
   local chat = setmetatable({
     bufnr = bufnr,
-    adapter = adapter,
-    adapter_message = adapter_message,
+    wanted = { adapter = opts.adapter, model = opts.model },
     config = settings,
     display = all.display,
     limits = all.tool_output,
@@ -140,10 +139,13 @@ function M.new(opts)
     turn = 0,
     opens_for_questions = opts._opens_for_questions,
   }, Chat)
+  chat:find_adapter()
   chat.id = lib.open_chat({
     auto_submit_success = settings.tools.opts.auto_submit_success,
     auto_submit_errors = settings.tools.opts.auto_submit_errors,
     max_parallel = settings.tools.opts.max_parallel,
+    max_lines = all.tool_output.max_lines,
+    max_bytes = all.tool_output.max_bytes,
   })
   chats[chat.id] = chat
   chat.render = render.new(bufnr, {
@@ -279,6 +281,13 @@ function Chat:add_tool_output(tool, output, for_user)
   else
     call.body = { display } -- cancelled in the queue: its line comes with its end
   end
+end
+
+---Finds the adapter that the chat was opened with, or the configured one.
+function Chat:find_adapter()
+  local wanted = self.wanted
+  local spec = wanted.adapter or config.get().interactions.chat.adapter
+  self.adapter, self.adapter_message = adapters.resolve(spec, wanted.model)
 end
 
 ---Tells the user something about this chat, in the buffer, and elsewhere when that is not visible.

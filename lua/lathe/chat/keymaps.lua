@@ -63,7 +63,7 @@ function M.set(chat, actions)
   end
 end
 
----Shows the keys in a window that the next move closes.
+---Shows the keys in a window.
 ---@param chat lathe.Chat
 function M.help(chat)
   local lines = {}
@@ -83,7 +83,11 @@ function M.help(chat)
     width = math.max(width, vim.fn.strdisplaywidth(line))
   end
   local opts = { border = "rounded", title = " lathe ", focus = false, max_height = vim.o.lines - 4 }
-  local _, win = vim.lsp.util.open_floating_preview(lines, "", opts)
+  local bufnr, win = vim.lsp.util.open_floating_preview(lines, "", opts)
+  vim.api.nvim_set_current_win(win)
+  for _, lhs in ipairs({ "q", "<Esc>", "<CR>", "g?" }) do
+    vim.keymap.set("n", lhs, "<Cmd>close<CR>", { buffer = bufnr, nowait = true })
+  end
   -- It makes the window no wider than the chat's.
   vim.api.nvim_win_set_config(win, {
     relative = "editor",

@@ -242,6 +242,8 @@ local function place(self, call_block, row, n_lines, first)
   if call_block.is_live then
     call_block.first = first
     local opts = { id = call_block.range, end_row = row + n_lines - 1, end_col = 0 }
+    -- As the start does by itself: else the end of a call of one line stays behind when the line before it is written.
+    opts.end_right_gravity = true
     call_block.range = api.nvim_buf_set_extmark(self.bufnr, ns_range, row, 0, opts)
     self.live[call_block] = true
   elseif call_block.range then

@@ -25,16 +25,28 @@ local function layout(settings)
   return { split = "right", win = -1, width = width }
 end
 
----Shows a buffer in a window of its own.
+---A window of this tab page that shows a chat.
+---@return integer? win
+local function chat_window()
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    if vim.bo[api.nvim_win_get_buf(win)].filetype == "lathe" then
+      return win
+    end
+  end
+end
+
+---Shows a buffer: where another chat is shown, else in a window of its own.
 ---@param bufnr integer
 ---@param settings table `display.chat.window`
 ---@param enter boolean
 ---@return integer win
 function M.open(bufnr, settings, enter)
-  local win
-  if settings.layout == "current" then
-    win = api.nvim_get_current_win()
+  local win = settings.layout == "current" and api.nvim_get_current_win() or chat_window()
+  if win then
     api.nvim_win_set_buf(win, bufnr)
+    if enter then
+      api.nvim_set_current_win(win)
+    end
   else
     win = api.nvim_open_win(bufnr, enter, layout(settings))
   end

@@ -243,6 +243,10 @@ function M.prepare(chat, call, args)
     handlers = tool.handlers -- `setup` may have put another table there
   end
 
+  if type(tool.cmds) ~= "table" then
+    local exit = type(handlers) == "table" and handlers.on_exit ~= nil
+    return false, ('Tool "%s": cmds: expected a list, got %s'):format(call.name, type(tool.cmds)), true, exit
+  end
   local output = tool.output
   local defines = 0
   if output then
@@ -258,7 +262,7 @@ function M.prepare(chat, call, args)
   if limit == nil then
     limit = chat.config.tools.opts.timeout
   end
-  return true, #tool.cmds, defines, own_approval(tool), limit or nil
+  return true, #tool.cmds, defines, own_approval(tool), limit and math.floor(limit) or nil
 end
 
 ---What the tool's label is, besides its name.
@@ -442,6 +446,16 @@ local function run_function(chat, call, cmd, fn)
   return settle(call, result)
 end
 
+---Records how a command ended under its flag.
+---@param chat lathe.Chat
+---@param call lathe.Call
+---@param succeeded boolean
+local function record(chat, call, succeeded)
+  if call.flag ~= nil then
+    chat.tool_registry.flags[call.flag] = succeeded
+  end
+end
+
 ---Runs one cmd.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
@@ -460,6 +474,7 @@ function M.run_cmd(chat, call, cmd)
   call.command = true
   local fault = shell.start(chat, call, cmd, entry)
   if fault then
+    record(chat, call, false)
     return settle(call, { status = "error", data = fault })
   end
 end
@@ -471,9 +486,7 @@ end
 ---@param text string
 function M.store_text(chat, call, succeeded, text)
   call.pending, call.has_pending, call.succeeded = shell.lines(text), true, succeeded
-  if call.flag ~= nil then
-    chat.tool_registry.flags[call.flag] = succeeded
-  end
+  record(chat, call, succeeded)
 end
 
 ---Ends the jobs that the call registered, and those it will register.

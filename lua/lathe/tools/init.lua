@@ -212,7 +212,7 @@ local function build(name, entry)
   end
   local limit = opts.timeout
   expect(
-    limit == nil or limit == false or (type(limit) == "number" and limit > 0),
+    limit == nil or limit == false or (type(limit) == "number" and limit >= 1),
     "opts.timeout: expected milliseconds or false, got %s",
     vim.inspect(limit)
   )
@@ -227,9 +227,10 @@ end
 
 ---The definition of a tool. One that is wrong is told once and stays unusable until it changes.
 ---@param name string
+---@param quiet boolean? do not tell the user
 ---@return lathe.Tool? tool to be copied, not to be written to
 ---@return string? message for the user; nil also when there is no such tool
-function M.resolve(name)
+function M.resolve(name, quiet)
   local entry = entry_of(name)
   if not entry then
     return nil
@@ -247,7 +248,9 @@ function M.resolve(name)
   local first = fault:match("^(.-)\nstack traceback:") or fault
   local message = ('tool "%s": %s'):format(name, first)
   require("lathe.log").error(message .. fault:sub(#first + 1))
-  require("lathe.notify").error(message)
+  if not quiet then
+    require("lathe.notify").error(message)
+  end
   resolved[name] = { entry = entry, message = message }
   return nil, message
 end

@@ -40,6 +40,24 @@ local function word(value)
   end
 end
 
+---@param value any
+---@return string|string[]|{ raw: string }|nil value nil: it must not stand for anything
+local function placeholder(value)
+  if type(value) ~= "table" then
+    return word(value)
+  elseif value.raw ~= nil then
+    local raw = word(value.raw)
+    return raw and { raw = raw }
+  elseif not vim.islist(value) then
+    return nil
+  end
+  local words = {}
+  for i, item in ipairs(value) do
+    words[i] = word(item)
+  end
+  return #words == #value and words or nil
+end
+
 ---What placeholders stand for, as the core takes it.
 ---@param env table? what the tool's `env` returned
 ---@return table? values
@@ -47,19 +65,7 @@ end
 function M.values(env)
   local values = {}
   for name, value in pairs(env or {}) do
-    local given = word(value)
-    if type(value) == "table" then
-      given = {}
-      if value.raw ~= nil then
-        given.raw = word(value.raw)
-      end
-      for i, item in ipairs(value) do
-        given[i] = word(item)
-      end
-      if (value.raw ~= nil and not given.raw) or (value.raw == nil and #given ~= #value) then
-        given = nil
-      end
-    end
+    local given = placeholder(value)
     if type(name) ~= "string" or given == nil then
       local what = "env: %s must be a string, a list of strings or { raw = string }, got %s"
       return nil, what:format(tostring(name), vim.inspect(value))
@@ -67,12 +73,6 @@ function M.values(env)
     values[name] = given
   end
   return values
-end
-
----Where the whole of a long output is kept.
----@return string folder
-function M.output_folder()
-  return vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output")
 end
 
 ---Starts a command. Its end comes as `store_text`.
@@ -83,6 +83,7 @@ end
 ---@return string? message why nothing was run
 function M.start(chat, call, cmd, entry)
   local text, flag, message = M.read(entry)
+  call.flag = flag
   local values
   if text then
     values, message = M.values(call.env)
@@ -92,7 +93,6 @@ function M.start(chat, call, cmd, entry)
   end
   local settings = chat.config.tools.opts
   local limits = chat.limits
-  call.flag = flag
   return core.lib.run_command({
     chat = chat.id,
     call = call.id,
@@ -107,7 +107,6 @@ function M.start(chat, call, cmd, entry)
     max_lines = limits.max_lines,
     max_bytes = limits.max_bytes,
     encoding = limits.encoding,
-    output_folder = M.output_folder(),
   })
 end
 

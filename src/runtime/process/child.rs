@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal};
 
 use super::family::{Family, Process, is_alive, writers};
-use super::spawn::{ScriptFile, Spawned, spawn};
+use super::spawn::spawn;
 use super::wait::{Waker, watch_exit};
 use super::{Command, Entry, Exit, Leftover, Outcome, Shared, StartError, Stop, lock};
 use crate::output::{Collector, Output};
@@ -87,7 +87,6 @@ struct Session {
     shared: Arc<Shared>,
     started: Instant,
     shell: Option<Child>,
-    script: Option<ScriptFile>,
     exit: OwnedFd,
     family: Family,
     /// stdout and stderr
@@ -108,7 +107,7 @@ impl Session {
         let refused = |source: io::Error| StartError::Refused { source };
         let _ = shared.waker.set(Waker::new().map_err(refused)?);
         let started = Instant::now();
-        let Spawned { mut shell, script } = spawn(&command, environment)?;
+        let mut shell = spawn(&command, environment)?;
         let pid = Pid::from_child(&shell);
         let family = Family::new(pid.as_raw_nonzero().get());
         let exit = match watch_exit(pid) {
@@ -129,7 +128,6 @@ impl Session {
             shared,
             started,
             shell: Some(shell),
-            script,
             exit,
             family,
             streams,
@@ -149,7 +147,6 @@ impl Session {
                 break;
             }
         }
-        self.script = None;
         let status = self.shell.take().map(|mut shell| shell.wait());
         let duration = self.started.elapsed();
         let ended = self.settle();
@@ -189,7 +186,6 @@ impl Session {
     /// Ends the command and all it started.
     fn stop(&mut self, why: Stop) -> Outcome {
         self.left = self.end(why.grace());
-        self.script = None;
         self.reap();
         self.pump(Some(Instant::now() + Duration::from_millis(50)), Woken::Closed);
         let why = self.shared.stopped().unwrap_or(why);

@@ -2,33 +2,20 @@
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{Access, access};
 
 use super::{Command, StartError};
+use crate::command::SHELL_ARGUMENTS;
 
-/// No single argument of a program may be longer than 128 KiB on Linux.
-const MAX_ARGUMENT_BYTES: usize = 100 * 1024;
-/// How the shell finds a script that is too long to be an argument.
-const SCRIPT_VARIABLE: &str = "LATHE_SCRIPT";
-
-/// A shell that runs, with both pipes.
-pub(super) struct Spawned {
-    pub(super) shell: Child,
-    /// Removed when the shell has ended.
-    pub(super) script: Option<ScriptFile>,
-}
-
-/// Starts the shell as leader of a new process group.
-pub(super) fn spawn(command: &Command, environment: &HashMap<OsString, OsString>) -> Result<Spawned, StartError> {
+/// Starts the shell, with both pipes, as leader of a new process group.
+pub(super) fn spawn(command: &Command, environment: &HashMap<OsString, OsString>) -> Result<Child, StartError> {
     if command.script.contains(&0) {
         return Err(StartError::NulByte);
     }
@@ -36,22 +23,13 @@ pub(super) fn spawn(command: &Command, environment: &HashMap<OsString, OsString>
     let shell = find_shell(&command.shell, environment.get(OsStr::new("PATH")).map(OsString::as_os_str))?;
     // With a path, a group and no code of ours before the exec the standard library need not fork.
     let mut process = std::process::Command::new(shell);
-    // After `--` a script may start with a dash.
-    process.arg0(&command.shell).args(["-c", "--"]).env_clear().envs(environment).process_group(0);
+    process.arg0(&command.shell).env_clear().envs(environment).process_group(0);
     process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     if let Some(cwd) = &command.cwd {
         process.current_dir(cwd);
     }
-    let mut script = None;
-    if command.script.len() <= MAX_ARGUMENT_BYTES {
-        process.arg(OsStr::from_bytes(&command.script));
-    } else {
-        let file = ScriptFile::create(&command.script, environment).map_err(|source| StartError::Refused { source })?;
-        process.arg(format!(". \"${SCRIPT_VARIABLE}\"")).env(SCRIPT_VARIABLE, &file.0);
-        script = Some(file);
-    }
-    let shell = process.spawn().map_err(|source| StartError::Refused { source })?;
-    Ok(Spawned { shell, script })
+    process.args(SHELL_ARGUMENTS).arg(OsStr::from_bytes(&command.script));
+    process.spawn().map_err(|source| StartError::Refused { source })
 }
 
 /// A failed spawn does not tell what is missing, the folder or the program.
@@ -83,35 +61,4 @@ fn find_shell(shell: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, StartError
         files.into_iter().find(|file| runs(file))
     };
     found.ok_or_else(|| StartError::NoShell { shell: shell.to_owned() })
-}
-
-/// A script in a private file, removed when dropped.
-pub(super) struct ScriptFile(PathBuf);
-
-impl ScriptFile {
-    fn create(script: &[u8], environment: &HashMap<OsString, OsString>) -> io::Result<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let folder = environment.get(OsStr::new("TMPDIR")).filter(|folder| Path::new(folder).is_absolute());
-        let folder = folder.map_or_else(|| PathBuf::from("/tmp"), PathBuf::from);
-        loop {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let path = folder.join(format!("lathe-script-{}-{number}", std::process::id()));
-            match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
-                Ok(mut file) => {
-                    let created = Self(path);
-                    file.write_all(script)?;
-                    return Ok(created);
-                }
-                // Left by another process of that number.
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-}
-
-impl Drop for ScriptFile {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
 }

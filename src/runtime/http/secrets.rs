@@ -1,0 +1,54 @@
+//! The parts of a request that nobody may read. Servers quote keys in their errors; they are taken out of those here.
+
+use super::target::Target;
+
+/// Shorter words are no keys, and hiding them would make holes in the text.
+const MIN_BYTES: usize = 8;
+
+const HIDDEN: &[u8] = b"[hidden]";
+
+/// Values that are hidden wherever they turn up.
+pub(super) struct Secrets(Vec<String>);
+
+impl Secrets {
+    pub(super) fn of(headers: &[(String, String)], target: &Target) -> Self {
+        let headers = headers.iter().filter(|(name, _)| !is_plain(name));
+        let words = headers.flat_map(|(_, value)| value.split([' ', ';', ',']).map(str::to_owned));
+        let query = target.url().query_pairs().filter(|(name, _)| !is_plain(name)).map(|(_, value)| value.into_owned());
+        let password = target.url().password().map(str::to_owned);
+        let mut all: Vec<_> = words.chain(query).chain(password).filter(|word| word.len() >= MIN_BYTES).collect();
+        // A key that holds another is hidden whole.
+        all.sort_by_key(|word| std::cmp::Reverse(word.len()));
+        Self(all)
+    }
+
+    /// The text without them.
+    pub(super) fn hide(&self, text: String) -> String {
+        if !self.are_in(text.as_bytes()) {
+            return text;
+        }
+        String::from_utf8_lossy(&self.hide_bytes(text.into_bytes())).into_owned()
+    }
+
+    /// The bytes without them.
+    pub(super) fn hide_bytes(&self, mut bytes: Vec<u8>) -> Vec<u8> {
+        for secret in &self.0 {
+            let found: Vec<_> = memchr::memmem::find_iter(&bytes, secret).collect();
+            for at in found.into_iter().rev() {
+                bytes.splice(at..at + secret.len(), HIDDEN.iter().copied());
+            }
+        }
+        bytes
+    }
+
+    fn are_in(&self, bytes: &[u8]) -> bool {
+        self.0.iter().any(|secret| memchr::memmem::find(bytes, secret.as_bytes()).is_some())
+    }
+}
+
+/// Headers and query values that errors rightly talk about.
+fn is_plain(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["accept", "content-", "user-agent", "model"].iter().any(|plain| name.starts_with(plain))
+        || ["version", "beta"].iter().any(|plain| name.ends_with(plain))
+}
