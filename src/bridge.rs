@@ -16,11 +16,14 @@ use std::sync::Arc;
 
 use mlua::{FromLuaMulti, Lua, Table, UserData, Value};
 
+use crate::adapter::Wire;
 use crate::engine::{Answer, ChatId, ChatSettings, Event, RequestId, RequestedCall};
 use crate::error::Error;
 use crate::message::Role;
 use crate::output::{Keep, Limits};
 use crate::runtime::commands::CommandCmd;
+use crate::runtime::http::{HttpLimits, HttpRequest};
+use crate::runtime::provider::{DescribedTool, ProviderRequest};
 use crate::tool::{CallId, OfferedTool};
 use convert::{Fields, boolean_argument, integer_argument, text_argument};
 use guard::Guard;
@@ -28,7 +31,10 @@ use perform::Performers;
 use pump::Pump;
 
 /// Tools as they are offered with a request; Lua keeps it and hands it to as many requests as it likes.
-pub struct ToolSet(Arc<[OfferedTool]>);
+pub struct ToolSet {
+    offered: Arc<[OfferedTool]>,
+    described: Arc<[DescribedTool]>,
+}
 
 impl UserData for ToolSet {}
 
@@ -99,12 +105,9 @@ impl Exports<'_> {
         })?;
         self.table.raw_set("drain", &drain)?;
         self.add("start", move |lua, pump, performers: Value| {
-            if pump.performers.get().is_some() {
-                return Err(Error::StartedTwice);
+            if pump.set_performers(Performers::read(lua, performers)?) {
+                pump.waker.open(lua, &drain)?;
             }
-            let performers = Performers::read(lua, performers)?;
-            pump.waker.open(lua, &drain)?;
-            pump.performers.set(performers).map_err(|_| Error::StartedTwice)?;
             Ok(Value::Nil)
         })?;
         self.add("keep_outputs", |_, pump, table: Value| {
@@ -178,15 +181,19 @@ impl Exports<'_> {
         self.add("tool_set", |lua, pump, table: Value| {
             let fields = Fields::new("tool_set", table)?;
             let tools = fields.list("tools", |tool| {
-                Ok(OfferedTool {
-                    name: tool.text("name")?,
-                    schema: tool.optional_text("schema")?.map(|schema| pump.runtime.schemas().intern(&schema)),
+                let (name, parameters) = (tool.text("name")?, tool.optional_text("schema")?);
+                let offered = OfferedTool {
+                    name: name.clone(),
+                    schema: parameters.as_ref().map(|schema| pump.runtime.schemas().intern(schema)),
                     numeric_strings: tool.boolean("numeric_strings")?,
                     parallel: tool.boolean("parallel")?,
-                })
+                };
+                let (description, strict) = (tool.optional_text("description")?, tool.optional_boolean("strict")?);
+                Ok((offered, DescribedTool { name, description, parameters, strict }))
             })?;
             fields.finish()?;
-            let set = lua.create_userdata(ToolSet(tools.into()));
+            let (offered, described): (Vec<_>, Vec<_>) = tools.into_iter().unzip();
+            let set = lua.create_userdata(ToolSet { offered: offered.into(), described: described.into() });
             set.map(Value::UserData).map_err(|error| Error::Lua { export: "tool_set", source: error.into() })
         })?;
         self.event("request_calls", |fields| {
@@ -197,18 +204,53 @@ impl Exports<'_> {
                     arguments: call.text("arguments")?,
                 })
             })?;
-            let tools = Arc::clone(&fields.tools("tools")?.0);
+            let tools = Arc::clone(&fields.tools("tools")?.offered);
             Ok(Event::CallsRequested { chat: chat(fields)?, calls, tools, submit: fields.boolean("submit")? })
         })?;
         self.add("start_request", |_, pump, table: Value| {
             let fields = Fields::new("start_request", table)?;
             let (chat, request) = (chat(&fields)?, RequestId(fields.integer("request")?));
-            let tools = Arc::clone(&fields.tools("tools")?.0);
-            fields.word("wire", &[("scripted", ())], "\"scripted\"")?;
-            let turn = fields.text("turn")?;
-            fields.finish()?;
-            pump.push(Event::RequestStarted { chat, request, tools });
-            pump.runtime.start_scripted(chat, request, turn);
+            let (offered, described) = {
+                let tools = fields.tools("tools")?;
+                (Arc::clone(&tools.offered), Arc::clone(&tools.described))
+            };
+            let wires = [("scripted", None), ("openai", Some(Wire::OpenAi))];
+            let wire = fields.word("wire", &wires, "\"scripted\" or \"openai\"")?;
+            let started = Event::RequestStarted { chat, request, tools: offered };
+            match wire {
+                None => {
+                    let turn = fields.text("turn")?;
+                    fields.finish()?;
+                    pump.push(started);
+                    pump.runtime.start_scripted(chat, request, turn);
+                }
+                Some(wire) => {
+                    let provider = ProviderRequest {
+                        chat,
+                        request,
+                        wire,
+                        messages: pump.messages(chat),
+                        tools: described,
+                        tools_override: fields.optional_text("tools_override")?,
+                        settings: fields.text("settings")?,
+                        streaming: fields.boolean("stream")?,
+                        http: HttpRequest {
+                            limits: HttpLimits {
+                                connect_ms: fields.integer("connect_ms")?,
+                                first_byte_ms: fields.integer("first_byte_ms")?,
+                                idle_ms: fields.integer("idle_ms")?,
+                            },
+                            retries: u32::try_from(fields.integer("retries")?).unwrap_or(u32::MAX),
+                            proxy: fields.optional_text("proxy")?,
+                            allow_insecure: fields.boolean("allow_insecure")?,
+                            ..HttpRequest::new(fields.text("url")?, fields.pairs("headers")?, Vec::new())
+                        },
+                    };
+                    fields.finish()?;
+                    pump.push(started);
+                    pump.runtime.start_provider(provider);
+                }
+            }
             Ok(Value::Nil)
         })?;
         self.event("fail_request", |fields| {

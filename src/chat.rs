@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::adapter::Item;
+use crate::adapter::{EndReason, Item};
 use crate::engine::{
     Answer, ChatId, ChatSettings, Effect, LogLevel, Notice, OutputOutcome, RequestId, RequestedCall, TurnEnd,
 };
@@ -200,7 +200,13 @@ impl Chat {
         let Some(Requested { calls, tools, submit }) = self.requested.pop_front() else { return false };
         let drafts = calls
             .into_iter()
-            .map(|call| Draft { index: 0, wire_id: call.wire_id, name: call.name, arguments: call.arguments })
+            .map(|call| Draft {
+                index: 0,
+                wire_id: call.wire_id,
+                name: call.name,
+                arguments: call.arguments,
+                extra: None,
+            })
             .collect();
         self.check(
             shell,
@@ -218,7 +224,7 @@ impl Chat {
         }
     }
 
-    /// Pieces of an answer.
+    /// Pieces of an answer. One of them may be the request's failure.
     pub fn request_items(&mut self, shell: &mut Shell, request: RequestId, items: Vec<Item>) {
         let chat = self.id;
         match &mut self.turn {
@@ -231,7 +237,16 @@ impl Chat {
                     match item {
                         Item::Text(text) => shell.effects.push(Effect::ShowText { chat, text }),
                         Item::Reasoning(text) => shell.effects.push(Effect::ShowReasoning { chat, text }),
-                        Item::CallStarted { .. } | Item::CallArguments { .. } | Item::Usage { .. } => {}
+                        Item::Failed(message) => {
+                            // What else the server says is not wanted any more.
+                            shell.effects.push(Effect::AbortRequest { chat, request });
+                            return self.request_failed(shell, request, message);
+                        }
+                        Item::CallStarted { .. }
+                        | Item::CallArguments { .. }
+                        | Item::CallExtra { .. }
+                        | Item::Usage { .. }
+                        | Item::End { .. } => {}
                     }
                 }
             }
@@ -239,11 +254,24 @@ impl Chat {
         }
     }
 
+    /// Something about a request for the user.
+    pub fn request_noted(&mut self, shell: &mut Shell, request: RequestId, text: String) {
+        match &self.turn {
+            Turn::Answering(answering) if answering.request == request => self.notify(shell, Notice::Request(text)),
+            _ => self.ignore_late(shell, "note"),
+        }
+    }
+
     /// An answer is complete.
     pub fn request_finished(&mut self, shell: &mut Shell, request: RequestId) {
         let Some(answering) = self.take_answering(request) else { return self.ignore_late(shell, "answer") };
         self.finish_request(shell, &answering, false);
-        let Answering { tools, content, reasoning, drafts, .. } = answering;
+        let Answering { tools, content, reasoning, drafts, end, .. } = answering;
+        match end {
+            Some(EndReason::Length) => self.notify(shell, Notice::LengthStop),
+            Some(EndReason::ContentFilter) => self.notify(shell, Notice::ContentFilter),
+            None | Some(EndReason::Stop | EndReason::ToolCalls | EndReason::Other(_)) => {}
+        }
         if drafts.is_empty() {
             if looks_like_call(&content, &tools) {
                 self.notify(shell, Notice::CallAsText);
@@ -334,6 +362,7 @@ impl Chat {
                 wire_id: draft.wire_id.clone(),
                 name: draft.name.clone(),
                 arguments: if usable && !blank { draft.arguments } else { "{}".to_owned() },
+                extra: draft.extra,
             });
             let fingerprint = checked.fingerprint;
             let arguments = match (tool, checked.arguments) {
@@ -347,7 +376,7 @@ impl Chat {
         let added: Vec<_> = calls.iter().cloned().zip(queue.iter().map(|call| call.id)).collect();
         self.add_message(shell, Message::Llm { content, reasoning, calls });
         for (call, id) in added {
-            let Call { wire_id, name, arguments } = call;
+            let Call { wire_id, name, arguments, extra: _ } = call;
             shell.effects.push(Effect::AddCall { chat: self.id, call: id, wire_id, name, arguments });
         }
         shell.effects.push(Effect::StartBatch { chat: self.id, calls: queue.len() });

@@ -87,6 +87,8 @@ pub enum Event {
     RequestStarted { chat: ChatId, request: RequestId, tools: Arc<[OfferedTool]> },
     /// Pieces of the answer.
     RequestItems { chat: ChatId, request: RequestId, items: Vec<Item> },
+    /// Something about the request that the user should know: it is tried again, a tool was left out.
+    RequestNoted { chat: ChatId, request: RequestId, text: String },
     /// The answer is complete.
     RequestFinished { chat: ChatId, request: RequestId },
     /// No (complete) answer; `message` is for the user.
@@ -250,10 +252,16 @@ pub enum Effect {
 pub enum Notice {
     /// The request failed; the text says why.
     RequestFailed(String),
+    /// The request is tried again, or is not quite what was wanted; the text says why.
+    Request(String),
     /// The input is empty and there is nothing to send again.
     NothingToSend,
     /// There is no call to skip.
     NothingToSkip,
+    /// The limit on tokens cut the answer off.
+    LengthStop,
+    /// The provider's filter cut the answer off.
+    ContentFilter,
     /// The model wrote a tool call as text; nothing was run (R043).
     CallAsText,
     /// The model repeats a call that cannot run, so nothing is sent (R153).
@@ -347,6 +355,7 @@ impl Engine {
             Event::CallsRequested { calls, tools, submit, .. } => chat.calls_requested(shell, calls, tools, submit),
             Event::RequestStarted { request, tools, .. } => chat.request_started(shell, request, tools),
             Event::RequestItems { request, items, .. } => chat.request_items(shell, request, items),
+            Event::RequestNoted { request, text, .. } => chat.request_noted(shell, request, text),
             Event::RequestFinished { request, .. } => chat.request_finished(shell, request),
             Event::RequestFailed { request, message, .. } => chat.request_failed(shell, request, message),
             Event::CallsChecked { calls, .. } => chat.calls_checked(shell, calls),
@@ -388,6 +397,7 @@ impl Event {
             | Self::CallsRequested { chat, .. }
             | Self::RequestStarted { chat, .. }
             | Self::RequestItems { chat, .. }
+            | Self::RequestNoted { chat, .. }
             | Self::RequestFinished { chat, .. }
             | Self::RequestFailed { chat, .. }
             | Self::CallsChecked { chat, .. }

@@ -38,9 +38,6 @@ pub enum Error {
     /// A field or argument of the wrong type.
     #[error("{export}: `{field}` must be {wanted}, not {given}")]
     WrongField { export: &'static str, field: String, wanted: &'static str, given: String },
-    /// `start` was called before.
-    #[error("start: called twice")]
-    StartedTwice,
     /// A bug: the engine panicked in this export.
     #[error("{export}: {panic}")]
     Panicked { export: &'static str, panic: String },
@@ -66,7 +63,6 @@ impl Error {
             Self::MissingField { .. }
             | Self::UnknownField { .. }
             | Self::WrongField { .. }
-            | Self::StartedTwice
             | Self::Panicked { .. }
             | Self::Lua { .. } => Audience::Developer,
         }

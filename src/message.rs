@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Who wrote a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -28,6 +29,9 @@ pub struct Call {
     pub name: String,
     /// The arguments, byte for byte as the model wrote them when they are one JSON object, else `{}`.
     pub arguments: String,
+    /// What the provider sent along with the call and wants back with it (R052), an object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra: Option<Value>,
 }
 
 /// One entry of the history.
@@ -199,8 +203,13 @@ mod tests {
     }
 
     fn llm(ids: &[&str]) -> Message {
-        let calls =
-            ids.iter().map(|id| Call { wire_id: (*id).into(), name: "glob".into(), arguments: "{}".into() }).collect();
+        let calls = ids.iter().map(|id| Call {
+            wire_id: (*id).into(),
+            name: "glob".into(),
+            arguments: "{}".into(),
+            extra: None,
+        });
+        let calls = calls.collect();
         Message::Llm { content: String::new(), reasoning: String::new(), calls }
     }
 

@@ -4,6 +4,7 @@ pub mod commands;
 pub mod http;
 pub mod inbox;
 pub mod process;
+pub mod provider;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,7 +25,9 @@ use crate::output::{self, Limits, Spill};
 use crate::schema::{self, Schemas};
 use crate::tool::{ArgumentsError, CallId, CheckedCall, UncheckedCall};
 use commands::{CommandCmd, Commands, RunError};
+use http::Http;
 use inbox::Inbox;
+use provider::ProviderRequest;
 
 /// How many threads do requests and checks.
 const WORKERS: usize = 2;
@@ -51,6 +54,7 @@ pub struct Runtime {
     schemas: Arc<Schemas>,
     requests: Requests,
     commands: Commands,
+    http: Arc<Http>,
     output_folder: OnceCell<PathBuf>,
     workers: OnceCell<Workers>,
     shut_down: AtomicBool,
@@ -74,6 +78,7 @@ impl Runtime {
             schemas: Arc::default(),
             requests: Requests::default(),
             commands: Commands::default(),
+            http: Arc::default(),
             output_folder: OnceCell::new(),
             workers: OnceCell::new(),
             shut_down: AtomicBool::new(false),
@@ -90,7 +95,8 @@ impl Runtime {
         match self.workers() {
             Ok(workers) => {
                 let (inbox, schemas) = (Arc::clone(&self.inbox), Arc::clone(&self.schemas));
-                workers.handle.spawn(async move {
+                // A schema may take for ever to check; the workers are for what other chats wait for.
+                workers.handle.spawn_blocking(move || {
                     let calls = calls.into_iter().map(|call| check(&schemas, call)).collect();
                     inbox.push(Event::CallsChecked { chat, calls });
                 });
@@ -108,6 +114,20 @@ impl Runtime {
         match self.workers() {
             Ok(workers) => {
                 let answer = play(Arc::clone(&self.inbox), chat, request, turn);
+                self.requests.start(&workers.handle, &self.inbox, (chat, request), answer);
+            }
+            Err(error) => {
+                self.inbox.push(Event::RequestFailed { chat, request, message: error.with_causes() });
+            }
+        }
+    }
+
+    /// Sends a request to a provider; the events are those of [`provider::ask`].
+    pub fn start_provider(&self, provider: ProviderRequest) {
+        let (chat, request) = (provider.chat, provider.request);
+        match self.workers() {
+            Ok(workers) => {
+                let answer = provider::ask(Arc::clone(&self.http), Arc::clone(&self.inbox), provider);
                 self.requests.start(&workers.handle, &self.inbox, (chat, request), answer);
             }
             Err(error) => {

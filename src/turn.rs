@@ -6,8 +6,9 @@ pub mod call;
 use std::sync::Arc;
 
 use batch::Batch;
+use serde_json::Value;
 
-use crate::adapter::Item;
+use crate::adapter::{EndReason, Item};
 use crate::engine::RequestId;
 use crate::tool::{CallId, OfferedTool};
 
@@ -46,6 +47,8 @@ pub struct Answering {
     pub drafts: Vec<Draft>,
     /// Tokens read and written.
     pub usage: Option<(u64, u64)>,
+    /// Why the model stopped, once it did.
+    pub end: Option<EndReason>,
 }
 
 /// A call as it arrives.
@@ -59,6 +62,8 @@ pub struct Draft {
     pub name: String,
     /// JSON text, so far.
     pub arguments: String,
+    /// For the provider (`message::Call::extra`).
+    pub extra: Option<Value>,
 }
 
 /// Calls whose arguments are being decoded and checked.
@@ -86,6 +91,7 @@ impl Answering {
             reasoning: String::new(),
             drafts: Vec::new(),
             usage: None,
+            end: None,
         }
     }
 
@@ -99,16 +105,37 @@ impl Answering {
                 wire_id: wire_id.clone(),
                 name: name.clone(),
                 arguments: String::new(),
+                extra: None,
             }),
-            Item::CallArguments { index, text } => {
-                match self.drafts.iter_mut().rev().find(|draft| draft.index == *index) {
-                    Some(draft) => draft.arguments.push_str(text),
-                    None => return false,
-                }
-            }
+            Item::CallArguments { index, text } => match self.draft(*index) {
+                Some(draft) => draft.arguments.push_str(text),
+                None => return false,
+            },
+            Item::CallExtra { index, extra } => match self.draft(*index) {
+                Some(draft) => draft.add_extra(extra),
+                None => return false,
+            },
             Item::Usage { input, output } => self.usage = Some((*input, *output)),
+            Item::End { reason } => self.end = Some(reason.clone()),
+            // Ends the request: the chat's business.
+            Item::Failed(_) => {}
         }
         true
+    }
+
+    fn draft(&mut self, index: usize) -> Option<&mut Draft> {
+        self.drafts.iter_mut().rev().find(|draft| draft.index == index)
+    }
+}
+
+impl Draft {
+    fn add_extra(&mut self, extra: &Value) {
+        match (&mut self.extra, extra) {
+            (Some(Value::Object(fields)), Value::Object(more)) => {
+                fields.extend(more.iter().map(|(field, value)| (field.clone(), value.clone())));
+            }
+            (own, extra) => *own = Some(extra.clone()),
+        }
     }
 }
 

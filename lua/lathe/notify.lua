@@ -10,7 +10,9 @@ local log = require("lathe.log")
 ---@return string
 local function fit(text, level)
   local width = vim.v.echospace
-  local is_plain = debug.getinfo(vim.notify, "S").source:find("vim/_editor", 1, true)
+  -- A replacement may be a table that can be called.
+  local is_function = type(vim.notify) == "function"
+  local is_plain = is_function and debug.getinfo(vim.notify, "S").source:find("vim/_editor", 1, true)
   if not is_plain or (#text <= width and not text:find("\n", 1, true)) then
     return text
   end

@@ -237,10 +237,17 @@ error("lathe.types is for the language server only")
 ---@field max_bytes integer
 ---@field encoding string?
 
+---@class lathe.ChatSettings
+---@field auto_submit_success boolean
+---@field auto_submit_errors boolean
+---@field max_parallel integer
+---@field max_lines integer
+---@field max_bytes integer
+
 ---@class lathe.Core
 ---@field version string
 ---@field start fun(performers: lathe.Performers)
----@field open_chat fun(o: { auto_submit_success: boolean, auto_submit_errors: boolean, max_parallel: integer, max_lines: integer, max_bytes: integer }): integer
+---@field open_chat fun(o: lathe.ChatSettings): integer
 ---@field submit fun(o: { chat: integer })
 ---@field stop fun(o: { chat: integer })
 ---@field skip fun(o: { chat: integer })

@@ -225,6 +225,23 @@ impl Fields {
         bytes(&value).ok_or_else(|| self.wrong(field, "a string", &value))
     }
 
+    /// Texts by name, in the order of the names.
+    pub fn pairs(&self, field: &'static str) -> Result<Vec<(String, String)>, Error> {
+        let value = self.raw(field)?;
+        let Value::Table(table) = &value else { return Err(self.wrong(field, "a table", &value)) };
+        let mut pairs = Vec::new();
+        for pair in table.pairs::<Value, Value>() {
+            let (name, item) = pair.map_err(|error| Error::Lua { export: self.export, source: error.into() })?;
+            match (text(&name), text(&item)) {
+                (Some(name), Some(item)) => pairs.push((name, item)),
+                // The value may be a key: it is not shown.
+                _ => return Err(self.wrong(field, "a table of strings", &Value::Boolean(false))),
+            }
+        }
+        pairs.sort();
+        Ok(pairs)
+    }
+
     /// A list of texts.
     pub fn texts(&self, field: &'static str) -> Result<Vec<String>, Error> {
         let value = self.raw(field)?;

@@ -341,8 +341,11 @@ fn output_words(output: &Output) -> (&'static str, Option<usize>, Option<&str>) 
 fn notice_words(notice: &Notice) -> (&'static str, Option<&str>) {
     match notice {
         Notice::RequestFailed(message) => ("request_failed", Some(message)),
+        Notice::Request(text) => ("request", Some(text)),
         Notice::NothingToSend => ("nothing_to_send", None),
         Notice::NothingToSkip => ("nothing_to_skip", None),
+        Notice::LengthStop => ("length_stop", None),
+        Notice::ContentFilter => ("content_filter", None),
         Notice::CallAsText => ("call_as_text", None),
         Notice::RepeatedCall { name } => ("repeated_call", Some(name)),
     }

@@ -1,7 +1,8 @@
 //! The pump: event → engine → effects → performers → events, in slices of the main loop. Decides nothing.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,7 @@ use super::guard;
 use super::perform::{PerformError, Performers, not_prepared, reply_after_fault};
 use super::waker::Waker;
 use crate::engine::{ChatId, ChatSettings, Effect, Engine, Event, LogLevel};
+use crate::message::Message;
 use crate::runtime::inbox::Inbox;
 use crate::runtime::{Runtime, now_ms};
 use crate::tool::CallId;
@@ -36,8 +38,8 @@ pub struct Pump {
     pub runtime: Runtime,
     /// Wakes the main loop.
     pub waker: Arc<Waker>,
-    /// Set by `start`.
-    pub performers: OnceCell<Performers>,
+    /// Set by `start`; replaced when the plugin was reloaded.
+    performers: RefCell<Option<Rc<Performers>>>,
     /// The next drain panics, for the test of the guard.
     pub panics: Cell<bool>,
 }
@@ -62,9 +64,14 @@ impl Pump {
             last_fault: RefCell::default(),
             runtime: Runtime::new(inbox),
             waker,
-            performers: OnceCell::new(),
+            performers: RefCell::default(),
             panics: Cell::new(false),
         }
+    }
+
+    /// Has effects performed by `performers` from now on. False: others performed them before.
+    pub fn set_performers(&self, performers: Performers) -> bool {
+        self.performers.replace(Some(Rc::new(performers))).is_none()
     }
 
     /// Queues an event; it is handled by a later drain.
@@ -79,6 +86,11 @@ impl Pump {
         chat
     }
 
+    /// The messages of a chat, for a request.
+    pub fn messages(&self, chat: ChatId) -> Vec<Arc<Message>> {
+        self.engine.borrow().history(chat).map(|history| history.messages().to_vec()).unwrap_or_default()
+    }
+
     /// How many chats there are, and how many events and effects wait.
     pub fn counts(&self) -> (usize, usize, usize) {
         (self.engine.borrow().chat_count(), self.inbox.len(), self.effects.borrow().len())
@@ -87,26 +99,19 @@ impl Pump {
     /// Works off what is queued, for a slice of time. A performer may get here again: a tool that waits with `vim.wait`
     /// runs the editor's loop.
     pub fn drain(&self, lua: &Lua) {
-        let Some(performers) = self.performers.get() else { return };
+        if self.performers.borrow().is_none() {
+            return;
+        }
         if self.waker.is_closed() {
             return;
         }
         self.waker.begin_drain(lua);
-        let until = Instant::now() + DRAIN_BUDGET;
-        loop {
-            match guard::catch(|| self.step(lua, performers, until)) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(panic) => self.report(performers, &panic),
-            }
-            if Instant::now() >= until {
-                self.waker.wake();
-                break;
-            }
+        if !self.work(lua, Instant::now() + DRAIN_BUDGET) {
+            self.waker.wake();
         }
-        match guard::catch(|| self.runtime.set_alarm(self.engine.borrow().next_deadline_ms())) {
-            Ok(()) => {}
-            Err(panic) => self.report(performers, &panic),
+        let alarm = guard::catch(|| self.runtime.set_alarm(self.engine.borrow().next_deadline_ms()));
+        if let (Err(panic), Some(performers)) = (alarm, self.performers.borrow().clone()) {
+            self.report(&performers, &panic);
         }
     }
 
@@ -118,24 +123,25 @@ impl Pump {
         for chat in chats {
             self.push(Event::ChatStopped { chat });
         }
-        self.settle(lua, until);
+        self.work(lua, until);
         self.runtime.shutdown();
         // What became of the commands.
-        self.settle(lua, until);
+        self.work(lua, until);
         self.waker.close();
     }
 
-    /// Works off what is queued, without the pauses of [`Pump::drain`].
-    fn settle(&self, lua: &Lua, until: Instant) {
-        let Some(performers) = self.performers.get() else { return };
+    /// Works off what is queued. False: `until` came before the end of it.
+    fn work(&self, lua: &Lua, until: Instant) -> bool {
         loop {
-            match guard::catch(|| self.step(lua, performers, until)) {
+            // Asked for each time: what was performed may have replaced them.
+            let Some(performers) = self.performers.borrow().clone() else { return true };
+            match guard::catch(|| self.step(lua, &performers, until)) {
                 Ok(true) => {}
-                Ok(false) => return,
-                Err(panic) => self.report(performers, &panic),
+                Ok(false) => return true,
+                Err(panic) => self.report(&performers, &panic),
             }
             if Instant::now() >= until {
-                return;
+                return false;
             }
         }
     }

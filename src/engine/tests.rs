@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::adapter::EndReason;
 use crate::gate::Cause;
 use crate::message::Call;
 use crate::tool::{ArgumentsError, Defined, OwnApproval};
@@ -154,7 +155,8 @@ fn a_call_runs_and_its_result_goes_back() {
                     calls: vec![Call {
                         wire_id: "c1".into(),
                         name: "calculator".into(),
-                        arguments: "{\"num1\":100}".into()
+                        arguments: "{\"num1\":100}".into(),
+                        extra: None,
                     }],
                 }),
             },
@@ -333,6 +335,87 @@ fn calls_without_id_or_with_a_used_one_get_their_own() {
         .collect();
     assert_eq!(ids.len(), 3);
     assert!(ids.contains("c") && !ids.contains(""));
+}
+
+/// A chat that waits for the answer to `hi`.
+fn asked() -> (Hand, RequestId) {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    hand.say(Event::Submitted { chat });
+    let effects = hand.say(Event::InputTaken { chat, text: Some("hi".into()) });
+    let request = request_of(&effects);
+    (hand, request)
+}
+
+#[test]
+fn an_error_in_the_middle_of_an_answer_keeps_the_text_and_the_chat_goes_on() {
+    let (mut hand, request) = asked();
+    let chat = hand.chat;
+    let call = Item::CallStarted { index: 0, wire_id: "c1".into(), name: "glob".into() };
+    let items = vec![Item::Text("Half".into()), call, Item::Failed("overloaded".into()), Item::Text("late".into())];
+    let message = Arc::new(Message::Llm { content: "Half".into(), reasoning: String::new(), calls: vec![] });
+    assert_eq!(
+        hand.say(Event::RequestItems { chat, request, items }),
+        vec![
+            Effect::ShowText { chat, text: "Half".into() },
+            Effect::AbortRequest { chat, request },
+            Effect::FinishRequest { chat, request, failed: true, usage: None },
+            Effect::AddMessage { chat, message },
+            Effect::Notify { chat, notice: Notice::RequestFailed("overloaded".into()) },
+            Effect::FinishTurn { chat, end: TurnEnd::Failed },
+        ]
+    );
+    let late = hand.say(Event::RequestFinished { chat, request });
+    assert!(matches!(late[..], [Effect::Log { level: LogLevel::Debug, .. }]));
+    hand.say(Event::Submitted { chat });
+    assert!(sends(&hand.say(Event::InputTaken { chat, text: Some("again".into()) })));
+}
+
+#[test]
+fn an_answer_that_was_cut_off_says_so() {
+    for (reason, notice) in [
+        (EndReason::Length, Some(Notice::LengthStop)),
+        (EndReason::ContentFilter, Some(Notice::ContentFilter)),
+        (EndReason::Stop, None),
+        (EndReason::Other("odd".into()), None),
+    ] {
+        let (mut hand, request) = asked();
+        let chat = hand.chat;
+        let items = vec![Item::Text("Half".into()), Item::End { reason }];
+        hand.say(Event::RequestItems { chat, request, items });
+        let effects = hand.say(Event::RequestFinished { chat, request });
+        let told = effects.iter().find_map(|effect| match effect {
+            Effect::Notify { notice, .. } => Some(notice.clone()),
+            _ => None,
+        });
+        assert_eq!(told, notice);
+        assert_eq!(ended(&effects), Some(TurnEnd::Done));
+    }
+}
+
+#[test]
+fn r052_what_a_provider_sends_with_a_call_is_kept_with_it() {
+    let (mut hand, request) = asked();
+    let chat = hand.chat;
+    let extra = |extra: Value| Item::CallExtra { index: 0, extra };
+    let items = vec![
+        Item::CallStarted { index: 0, wire_id: "c1".into(), name: "glob".into() },
+        extra(json!({"a": "S1"})),
+        extra(json!({"b": 2})),
+    ];
+    hand.say(Event::RequestItems { chat, request, items });
+    let effects = hand.say(Event::RequestFinished { chat, request });
+    let checked = effects.iter().find_map(|effect| match effect {
+        Effect::CheckCalls { calls, .. } => Some(CheckedCall::new(calls[0].call, Ok(json!({})))),
+        _ => None,
+    });
+    hand.say(Event::CallsChecked { chat, calls: vec![checked.expect("a call is checked")] });
+    let history = hand.engine.history(chat).expect("the chat is there");
+    let kept = history.messages().iter().find_map(|message| match message.as_ref() {
+        Message::Llm { calls, .. } => Some(calls[0].extra.clone()),
+        _ => None,
+    });
+    assert_eq!(kept, Some(Some(json!({"a": "S1", "b": 2}))));
 }
 
 #[test]
@@ -778,6 +861,11 @@ impl Storm {
             };
             items.push(Item::CallStarted { index, wire_id, name });
             items.push(Item::CallArguments { index, text: format!("{{\"n\":{}}}", self.choose(3)) });
+        }
+        match self.choose(8) {
+            0 => items.push(Item::Failed("overloaded".into())),
+            1 => items.push(Item::End { reason: EndReason::Length }),
+            _ => {}
         }
         self.loose.push(Event::RequestItems { chat, request, items });
         let end = match self.choose(5) {

@@ -81,12 +81,18 @@ fn events_come_once_each_in_order_with_their_data() {
           t = tool("t", { function() return { status = "success", data = "ran" } end }),
           asks = tool("asks", { function() return { status = "error", data = "no" } end }, { opts = { require_approval_before = true } }),
         })
-        send("go")"#,
+        "#,
     );
+    editor.wait_lua("count('LatheChatOpened') == 1");
+    editor.lua("send('go')");
     editor.wait_screen("Run the \"asks\" tool?");
     editor.input("<Esc>g2");
     editor.wait_ended(1);
-    editor.lua("chat:hide() chat:open() chat:close()");
+    editor.lua("chat:hide()");
+    editor.wait_lua("count('LatheChatHidden') == 1");
+    editor.lua("chat:open()");
+    editor.wait_lua("count('LatheChatOpened') == 2");
+    editor.lua("chat:close()");
     editor.wait_lua("count('LatheChatClosed') == 1");
     let names = editor.lua_text(
         "local n = {} for i, e in ipairs(events) do n[i] = e.name:sub(6) .. (e.data.tool and ' ' .. e.data.tool or '') .. \

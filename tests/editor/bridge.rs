@@ -65,8 +65,6 @@ fn unknown_missing_and_wrong_fields_are_named() {
     ] {
         assert_eq!(editor.lua_text(&format!("return fault({call})")), format!("lathe_core: {message}"));
     }
-    editor.lua("lib.start(performers)");
-    assert_eq!(editor.lua_text("return fault(lib.start, performers)"), "lathe_core: start: called twice");
 }
 
 #[test]

@@ -6,35 +6,49 @@ local calls = require("lathe.tools.call")
 local core = require("lathe.core")
 local events = require("lathe.events")
 
--- Lines of one argument's value that the question shows.
+-- What the question shows at most: its answers must stay in view, and what it hides is named.
 local MAX_ARGUMENT_LINES = 10
+local MAX_ALL_LINES = 40
+local MAX_LINE_BYTES = 1000
 
 ---@class lathe.Question
 ---@field call lathe.Call
 ---@field can_remember boolean
 
----@param args table
----@return string[]
-local function argument_lines(args)
-  local names, lines = {}, {}
-  for name in pairs(args) do
-    names[#names + 1] = name
+---Appends a text's lines; what is too long is cut and counted.
+---@param lines string[]
+---@param text string
+---@param prefix string? before the first line
+local function append_text(lines, text, prefix)
+  local split = block.split(text)
+  for i = 1, math.min(#split, MAX_ARGUMENT_LINES) do
+    local line = split[i]
+    local hidden = #line - MAX_LINE_BYTES
+    line = block.cut(line, MAX_LINE_BYTES) .. (hidden > 0 and (" (%d more bytes)"):format(hidden) or "")
+    lines[#lines + 1] = not prefix and line or i == 1 and prefix .. line or "  " .. line
   end
+  if #split > MAX_ARGUMENT_LINES then
+    lines[#lines + 1] = ("  … %d more lines"):format(#split - MAX_ARGUMENT_LINES)
+  end
+end
+
+---Appends the arguments, sorted by name.
+---@param lines string[]
+---@param args table
+local function append_arguments(lines, args)
+  local names = vim.tbl_keys(args)
   table.sort(names, function(a, b)
     return tostring(a) < tostring(b)
   end)
-  for _, name in ipairs(names) do
+  for i, name in ipairs(names) do
+    if #lines >= MAX_ALL_LINES then
+      lines[#lines + 1] = ("… %d more arguments"):format(#names - i + 1)
+      return
+    end
     local value = args[name]
     local text = type(value) == "string" and value or vim.inspect(value)
-    local split = block.split(text)
-    for i = 1, math.min(#split, MAX_ARGUMENT_LINES) do
-      lines[#lines + 1] = i == 1 and ("%s: %s"):format(name, split[1]) or "  " .. split[i]
-    end
-    if #split > MAX_ARGUMENT_LINES then
-      lines[#lines + 1] = ("  … %d more lines"):format(#split - MAX_ARGUMENT_LINES)
-    end
+    append_text(lines, text, block.one_line(tostring(name)) .. ": ")
   end
-  return lines
 end
 
 ---@param chat lathe.Chat
@@ -55,8 +69,8 @@ local function lines_of(chat, question, cause, rest)
   if cause == "doom_loop" then
     lines[1] = "The model makes this very call for the third time in a row."
   end
-  vim.list_extend(lines, block.split(calls.question(call)))
-  vim.list_extend(lines, argument_lines(call.args))
+  append_text(lines, calls.question(call))
+  append_arguments(lines, call.args)
   lines[#lines + 1] = ""
   if question.can_remember then
     local what = ("%s  Always accept %s in this chat"):format(key(chat, "always_accept"), call.name)
@@ -148,6 +162,10 @@ function M.answer(chat, answer)
   local question = current(chat)
   if not question then
     return require("lathe.notify").info("there is no question to answer")
+  end
+  -- What was pressed for the question before must not answer one that nobody has seen.
+  if not chat.render:is_written(question.call.block) then
+    return require("lathe.notify").info("the question has just changed")
   end
   if answer == "always" and not question.can_remember then
     return require("lathe.notify").info("this question can only be answered for this call")

@@ -3,8 +3,6 @@ local M = {}
 
 local find, sub = string.find, string.sub
 
-local MAX_HEAD_BYTES = 400
-
 ---@class lathe.Block
 ---@field kind "call" what it is in the queue of `lathe.Render`
 ---@field state string key of the icons
@@ -84,6 +82,17 @@ function M.split(text)
   end
 end
 
+---A text, cut when it is too long, but not inside a character.
+---@param text string any bytes, NUL included
+---@param max_bytes integer
+---@return string
+function M.cut(text, max_bytes)
+  if #text <= max_bytes then
+    return text
+  end
+  return sub(text, 1, max_bytes + vim.str_utf_start(text, max_bytes + 1)) .. "…"
+end
+
 ---A text in one line, cut when it is very long.
 ---@param text string
 ---@return string
@@ -91,11 +100,7 @@ function M.one_line(text)
   if find(text, "[\r\n]") then
     text = text:gsub("^%s+", ""):gsub("%s+$", ""):gsub("\r?\n", " ⏎ "):gsub("\r", " ")
   end
-  if #text > MAX_HEAD_BYTES then
-    -- Not by functions of Vim: they take no NUL bytes.
-    text = sub(text, 1, MAX_HEAD_BYTES + vim.str_utf_start(text, MAX_HEAD_BYTES + 1)) .. "…"
-  end
-  return text
+  return M.cut(text, 400)
 end
 
 ---Appends a block's lines to `lines`.

@@ -103,6 +103,10 @@ local function tell(chat, kind, text)
   if kind == "request_failed" then
     local name = chat.adapter and (chat.adapter.formatted_name or chat.adapter.name)
     chat:notice((name and name .. ": " or "") .. (text or "the request failed"))
+  elseif kind == "length_stop" then
+    chat:notice("The answer ends here: the limit on tokens was reached. Raise it in the adapter, or ask to go on.")
+  elseif kind == "content_filter" then
+    chat:notice("The answer ends here: the provider's content filter stopped it.")
   elseif kind == "call_as_text" then
     chat:notice("The model wrote a tool call as text. Nothing was run.")
   elseif kind == "repeated_call" then

@@ -69,7 +69,10 @@ local function dress_buffer(chat)
         local is_shown = event == "BufWinEnter"
         if chat.is_shown ~= is_shown then
           chat.is_shown = is_shown
-          events.emit(name, chat)
+          -- Later: a listener that fails would make the command fail that opens or closes the window.
+          vim.schedule(function()
+            events.emit(name, chat)
+          end)
         end
       end,
     })
@@ -103,6 +106,15 @@ local function add_defaults(chat)
   end
 end
 
+---Closes chats that were opened before the plugin was reloaded: this module does not know them.
+local function wipe_left_behind()
+  for _, bufnr in ipairs(api.nvim_list_bufs()) do
+    if vim.bo[bufnr].filetype == "lathe" and api.nvim_buf_get_name(bufnr):find("^lathe://%d+$") then
+      pcall(api.nvim_buf_delete, bufnr, { force = true })
+    end
+  end
+end
+
 ---Opens a chat.
 ---@param opts lathe.ChatOpts?
 ---@return lathe.Chat? chat
@@ -114,6 +126,7 @@ function M.new(opts)
     return nil, message
   end
   if not started then
+    wipe_left_behind()
     lib.start(effects.performers(chats))
     lib.keep_outputs({ folder = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output") })
     started = true
@@ -245,7 +258,11 @@ end
 ---Adds text to the buffer only: the user's to the input, the model's to the history.
 ---@param message { role: "user"|"llm", content: string }
 function Chat:add_buf_message(message)
-  if message.role == "user" then
+  if message.role == "user" and vim.in_fast_event() then
+    vim.schedule(function()
+      self.render:add_input(message.content)
+    end)
+  elseif message.role == "user" then
     self.render:add_input(message.content)
   else
     self.render:open_role("llm", self:title("llm"))
@@ -294,15 +311,22 @@ end
 ---@param text string
 function Chat:notice(text)
   self.render:add_lines(self.render.icons.notice .. " " .. text)
-  if not self:is_visible() then
-    require("lathe.notify").warn(text)
-  end
+  vim.schedule(function()
+    if not self:is_visible() then
+      require("lathe.notify").warn(text)
+    end
+  end)
 end
 
 -- Actions ------------------------------------------------------------------------------------------------------------
 
 ---Sends what is in the input; while a turn runs it goes out with the results.
 function Chat:submit()
+  if vim.in_fast_event() then -- after what was put into the input before
+    return vim.schedule(function()
+      core.lib.submit({ chat = self.id })
+    end)
+  end
   core.lib.submit({ chat = self.id })
 end
 

@@ -27,7 +27,15 @@ end
 ---@return string? text for the model; nil when there is none
 function M.take(chat)
   local text = chat.render:take_input()
-  return text and M.resolve(chat, text)
+  if not text then
+    return nil
+  end
+  -- A definition that is wrong in a way that nobody foresaw must not lose what the user has typed.
+  local ok, resolved = pcall(M.resolve, chat, text)
+  if not ok then
+    require("lathe.notify").error("the tools of a message could not be added: " .. tools.readable(resolved))
+  end
+  return ok and resolved or text
 end
 
 return M

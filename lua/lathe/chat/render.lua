@@ -4,6 +4,8 @@ local M = {}
 
 local block = require("lathe.chat.block")
 local highlight = require("lathe.chat.highlight")
+local log = require("lathe.log")
+local notify = require("lathe.notify")
 
 local api = vim.api
 local now = vim.uv.now
@@ -159,13 +161,22 @@ function Render:change_call(call_block)
   end
 end
 
+---Whether the buffer shows a live block as it is.
+---@param call_block lathe.Block
+---@return boolean
+function Render:is_written(call_block)
+  return call_block.range ~= nil and not call_block.dirty
+end
+
 ---Rows of the headings, the input's included, in order.
 ---@return integer[]
 function Render:heading_rows()
-  local rows = {}
+  local rows, n_rows = {}, api.nvim_buf_line_count(self.bufnr)
   for _, ns in ipairs({ ns_heading, ns_input }) do
     for _, mark in ipairs(api.nvim_buf_get_extmarks(self.bufnr, ns, 0, -1, {})) do
-      rows[#rows + 1] = mark[2]
+      if mark[2] < n_rows then -- a mark is left behind the end when the last lines are deleted
+        rows[#rows + 1] = mark[2]
+      end
     end
   end
   return rows
@@ -188,17 +199,34 @@ end
 
 -- Writing ------------------------------------------------------------------------------------------------------------
 
----Runs `fn` outside the user's undo: setting the level closes their open undo step, and what is written then is none.
+---Runs `fn` with options that others set on the buffer set aside.
 ---@param bufnr integer
+---@param options table<string, any>
 ---@param fn fun()
-local function outside_undo(bufnr, fn)
-  local level = vim.bo[bufnr].undolevels
-  vim.bo[bufnr].undolevels = -1
+local function with_options(bufnr, options, fn)
+  local kept, bo = {}, vim.bo[bufnr]
+  for name, value in pairs(options) do
+    local own = bo[name]
+    if own ~= value then
+      kept[name], bo[name] = own, value
+    end
+  end
   local ok, err = pcall(fn)
-  vim.bo[bufnr].undolevels = level
+  for name, value in pairs(kept) do
+    bo[name] = value
+  end
   if not ok then
     error(err, 0)
   end
+end
+
+---Runs `fn` outside the user's undo: setting the level closes their open undo step, and what is written then is none.
+---A user or another plugin may have made the buffer unmodifiable, or read-only, where the first write would wait for
+---a second with its warning.
+---@param bufnr integer
+---@param fn fun()
+local function outside_undo(bufnr, fn)
+  with_options(bufnr, { undolevels = -1, modifiable = true, readonly = false }, fn)
 end
 
 ---Row of the input's heading, or of what the user has left in its place.
@@ -261,8 +289,8 @@ local function rewrite(self, call_block)
   call_block.dirty = false
   local mark = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_range, call_block.range, { details = true })
   local row = mark[1]
-  if not row or line_at(self, row) ~= call_block.first then
-    -- The user has removed it: show it as a new one, its outcome must not be lost.
+  if not row or mark[3].end_row < row or line_at(self, row) ~= call_block.first then
+    -- The user has removed it or moved its lines about: show it as a new one, its outcome must not be lost.
     call_block.range, call_block.look = nil, nil
     self.live[call_block] = nil
     self.queue[#self.queue + 1] = call_block
@@ -396,7 +424,7 @@ local function write_queue(self)
   end
 end
 
----Writes what is due, now.
+---Writes what is due, now. A write that fails is told and its text is lost, but not the turn: who writes goes on.
 function Render:flush()
   self.due = false
   self.write_timer:stop()
@@ -408,7 +436,7 @@ function Render:flush()
   if #self.queue == 0 and #self.dirty == 0 then
     return
   end
-  outside_undo(self.bufnr, function()
+  local ok, err = pcall(outside_undo, self.bufnr, function()
     local dirty = self.dirty
     self.dirty = vim.list_slice(dirty, MAX_ITEMS + 1)
     for _, call_block in ipairs(vim.list_slice(dirty, 1, MAX_ITEMS)) do
@@ -420,6 +448,11 @@ function Render:flush()
       write_queue(self)
     end
   end)
+  if not ok then
+    log.error("writing a chat failed: " .. tostring(err))
+    notify.error("internal error, see `:Lathe log`")
+  end
+  self:show_history()
   highlight.cover(self.bufnr)
   self:spin()
   if #self.queue > 0 or #self.dirty > 0 then
@@ -537,19 +570,21 @@ function Render:add_input(text)
   end
   local lines, row, has_heading, end_row = input_lines(self)
   local new = block.split(text)
-  if not lines[1] then
-    end_row = row
-    new = { self.heading, "", unpack(new) }
-  else
-    table.insert(new, 1, "")
-    if not has_heading then
-      api.nvim_buf_set_lines(self.bufnr, row, row, false, { self.heading, "" })
-      self:place_input(row)
-      end_row = end_row + 2
+  with_options(self.bufnr, { modifiable = true, readonly = false }, function()
+    if not lines[1] then
+      end_row = row
+      new = vim.list_extend({ self.heading, "" }, new)
+    else
+      table.insert(new, 1, "")
+      if not has_heading then
+        api.nvim_buf_set_lines(self.bufnr, row, row, false, { self.heading, "" })
+        self:place_input(row)
+        end_row = end_row + 2
+      end
     end
-  end
-  api.nvim_buf_set_lines(self.bufnr, end_row, -1, false, new)
-  self:place_input(row)
+    api.nvim_buf_set_lines(self.bufnr, end_row, -1, false, new)
+    self:place_input(row)
+  end)
   self:show_end(row)
 end
 
@@ -561,6 +596,19 @@ function Render:show_end(row)
     if api.nvim_win_get_cursor(win)[1] > row then
       local line = api.nvim_buf_get_lines(self.bufnr, last - 1, last, false)[1]
       api.nvim_win_set_cursor(win, { last, #line })
+    end
+  end
+end
+
+---Windows that show nothing but the input, because what was above it has become shorter, show what is above it again.
+function Render:show_history()
+  local row, last = self:input_row(), api.nvim_buf_line_count(self.bufnr)
+  for _, win in ipairs(row > 0 and vim.fn.win_findbuf(self.bufnr) or {}) do
+    local height = api.nvim_win_get_height(win)
+    if vim.fn.line("w0", win) > row and last - row < height then
+      api.nvim_win_call(win, function()
+        vim.fn.winrestview({ topline = math.max(last - height, 0) + 1 })
+      end)
     end
   end
 end

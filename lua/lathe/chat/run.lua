@@ -30,6 +30,11 @@ end
 ---@param opts table?
 ---@param callback fun(result: lathe.RunResult)?
 function M.start(name, args, opts, callback) -- luacheck: no unused args
+  if vim.in_fast_event() then
+    return vim.schedule(function()
+      M.start(name, args, opts, callback)
+    end)
+  end
   local done = false
   local function finish(result)
     if not done then

@@ -48,7 +48,11 @@ function M.open(bufnr, settings, enter)
       api.nvim_set_current_win(win)
     end
   else
-    win = api.nvim_open_win(bufnr, enter, layout(settings))
+    local ok, opened = pcall(api.nvim_open_win, bufnr, enter, layout(settings))
+    if not ok then -- no room for another split: a float always has some
+      opened = api.nvim_open_win(bufnr, enter, layout({ layout = "float", width = settings.width }))
+    end
+    win = opened
   end
   local options = { wrap = true, linebreak = true, breakindent = true, number = false, relativenumber = false }
   for name, value in pairs(options) do

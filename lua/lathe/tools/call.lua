@@ -165,6 +165,7 @@ function M.add(chat, id, function_call)
     started_ns = false,
     has_pending = false,
     succeeded = false,
+    on_exit = false,
     pending = nil,
   }
   chat.calls[id] = call
@@ -207,6 +208,18 @@ local function equip(chat, call, definition, args)
   return tool
 end
 
+---What `setup` has made of the tool that cannot be used.
+---@param tool lathe.Tool
+---@return string?
+local function misfit(tool)
+  for part, is_needed in pairs({ opts = true, cmds = true, output = false, handlers = false }) do
+    local value = tool[part]
+    if type(value) ~= "table" and (is_needed or value ~= nil) then
+      return ("%s that is %s, not a table"):format(part, vim.inspect(value))
+    end
+  end
+end
+
 ---Makes the call's copy of the tool, runs `env` and `handlers.setup`.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
@@ -240,7 +253,13 @@ function M.prepare(chat, call, args)
       local exit = type(tool.handlers) == "table" and tool.handlers.on_exit ~= nil
       return false, ('Tool "%s": setup failed: %s'):format(call.name, text), true, exit
     end
+    local on_exit = handlers.on_exit
     handlers = tool.handlers -- `setup` may have put another table there
+    local wrong = misfit(tool)
+    if wrong then
+      tool.handlers = { on_exit = on_exit }
+      return false, ('Tool "%s": setup left %s'):format(call.name, wrong), true, on_exit ~= nil
+    end
   end
 
   if type(tool.cmds) ~= "table" then
@@ -257,12 +276,15 @@ function M.prepare(chat, call, args)
   end
   if handlers and handlers.on_exit then
     defines = defines + ON_EXIT
+    call.on_exit = handlers.on_exit
   end
   local limit = tool.opts.timeout
   if limit == nil then
     limit = chat.config.tools.opts.timeout
   end
-  return true, #tool.cmds, defines, own_approval(tool), limit and math.floor(limit) or nil
+  -- Whole milliseconds; a number that is too large for them, such as math.huge, is no limit.
+  limit = limit and limit < 2 ^ 53 and math.ceil(limit) or nil
+  return true, #tool.cmds, defines, own_approval(tool), limit
 end
 
 ---What the tool's label is, besides its name.
@@ -330,10 +352,22 @@ local function absorb(call)
     call.input = data
   end
   if data ~= nil then
-    local list = call.succeeded and call.view.stdout or call.view.stderr
+    local name = call.succeeded and "stdout" or "stderr"
+    local list = call.view[name]
+    if type(list) ~= "table" then -- the tool has put something else there
+      list = {}
+      call.view[name] = list
+    end
     list[#list + 1] = data
   end
   call.view.status = call.succeeded and "success" or "error"
+end
+
+---@param result table
+---@return any status
+---@return any data
+local function read_result(result)
+  return result.status, result.data
 end
 
 ---Takes a cmd's result, from wherever it comes.
@@ -341,9 +375,12 @@ end
 ---@param result any
 ---@return boolean succeeded
 local function settle(call, result)
-  local status = type(result) == "table" and result.status
-  if status == "success" or status == "error" then
-    call.pending = result.data
+  local can_read, status, data = true, nil, nil
+  if type(result) == "table" then
+    can_read, status, data = pcall(read_result, result)
+  end
+  if can_read and (status == "success" or status == "error") then
+    call.pending = data
   else
     local got = type(result) == "table" and "status = " .. vim.inspect(status) or vim.inspect(result)
     call.pending = ('cmd %d of "%s" gave no valid status: expected "success" or "error", got %s'):format(
@@ -505,7 +542,7 @@ end
 ---@param list any[]
 ---@return any[]?
 local function filled(list)
-  return list[1] ~= nil and list or nil
+  return type(list) == "table" and list[1] ~= nil and list or nil
 end
 
 ---A call that is cancelled in the queue has no copy yet: it gets one, but nothing is set up.
@@ -530,7 +567,7 @@ function M.run_output(chat, call, kind, text)
     equip_queued(chat, call)
   end
   local view, tool = call.view, call.tool
-  if not tool or not tool.output or not tool.output[kind] then
+  if not tool or type(tool.output) ~= "table" or not tool.output[kind] then
     return false
   end
   if kind == "error" and text then
@@ -558,7 +595,10 @@ end
 ---Runs `handlers.on_exit`.
 ---@param call lathe.Call
 function M.run_exit(call)
-  local ok, text = protected(call, "on_exit", call.tool.handlers.on_exit, call.tool, call.meta)
+  -- The tool may have taken its handlers away meanwhile; what `setup` began must be ended.
+  local handlers = call.tool.handlers
+  local on_exit = type(handlers) == "table" and handlers.on_exit or call.on_exit
+  local ok, text = protected(call, "on_exit", on_exit, call.tool, call.meta)
   if not ok then
     require("lathe.notify").warn(('tool "%s": on_exit failed: %s'):format(call.name, text))
   end

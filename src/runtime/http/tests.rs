@@ -721,6 +721,7 @@ fn a_proxy_that_does_not_connect_is_named_without_its_password() {
         let outcome = get(HttpRequest { proxy: own, ..request("https://provider.test/") }).await;
         assert_eq!(outcome.waits().len(), 4);
         let error = outcome.error();
+        assert!(matches!(error, HttpError::Proxy { .. }), "{error:?}");
         assert!(
             error.to_string().contains(&format!("provider.test through the proxy http://{}", proxy.address)),
             "{error}"
