@@ -8,7 +8,8 @@ vim.opt.runtimepath:prepend(vim.fs.dirname(here))
 vim.cmd.runtime("plugin/lathe.lua")
 -- The calculator tells about its steps in messages: show each for a moment instead of asking for <Enter>.
 vim.o.messagesopt = "wait:400,history:500"
-dofile(here .. "/calculator.lua")
+-- A fault in it is told after the start: a Neovim without a UI that throws here would wait for ever.
+local loaded, load_fault = pcall(dofile, here .. "/calculator.lua")
 
 ---@param chat lathe.Chat
 ---@return string? fault what is missing
@@ -73,10 +74,15 @@ end
 vim.api.nvim_create_autocmd("VimEnter", {
   callback = function()
     if #vim.api.nvim_list_uis() == 0 then
-      local ok, err = pcall(run_headless)
+      local ok, err = loaded, load_fault
+      if ok then
+        ok, err = pcall(run_headless)
+      end
       if not ok then
         leave(1, tostring(err))
       end
+    elseif not loaded then
+      error(load_fault, 0)
     else
       require("lathe").chat({ prompt = MESSAGE, submit = true })
     end

@@ -117,9 +117,8 @@ impl Exports<'_> {
             pump.runtime.keep_outputs(folder);
             Ok(Value::Nil)
         })?;
-        self.add("shutdown", |_, pump, ()| {
-            pump.waker.close();
-            pump.runtime.shutdown();
+        self.add("shutdown", |lua, pump, ()| {
+            pump.shut_down(lua);
             Ok(Value::Nil)
         })?;
         self.add("counts", |lua, pump, ()| {

@@ -304,6 +304,11 @@ impl Engine {
         self.chats.len()
     }
 
+    /// The ids of all chats.
+    pub fn chats(&self) -> Vec<ChatId> {
+        self.chats.keys().copied().collect()
+    }
+
     /// What was said in a chat.
     pub fn history(&self, chat: ChatId) -> Option<&History> {
         self.chats.get(&chat).map(Chat::history)

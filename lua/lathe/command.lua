@@ -10,6 +10,16 @@ local function current()
   return lathe.get_chat(0) or lathe.last_chat()
 end
 
+-- What only makes sense where the user sees it: a question is never answered from another buffer.
+local only_here = {
+  always_accept = true,
+  accept = true,
+  reject = true,
+  cancel = true,
+  next_heading = true,
+  prev_heading = true,
+}
+
 ---Does what a key stands for.
 ---@param action string
 ---@param chat lathe.Chat? default: the current buffer's, else the last
@@ -19,6 +29,12 @@ function M.act(action, chat)
   elseif action == "toggle" then
     lathe.toggle()
   else
+    if only_here[action] and not chat then
+      chat = lathe.get_chat(0)
+      if not chat then
+        return notify.info(("%s works in the chat's own buffer"):format(action))
+      end
+    end
     chat = chat or current()
     if not chat then
       return notify.info("there is no chat; `:Lathe chat` opens one")
@@ -60,8 +76,8 @@ local function manage_tools(words)
     return notify.info("there is no chat; `:Lathe chat` opens one")
   end
   for _, name in ipairs(words) do
-    local ok, message = chat.tool_registry:add(name)
-    if not ok then
+    local ok, message, told = chat.tool_registry:add(name)
+    if not ok and not told then
       notify.warn(message or ('there is no tool "%s"'):format(name))
     end
   end

@@ -78,14 +78,14 @@ local types = {
   ["interactions.chat.roles.user"] = "string|function",
   ["interactions.chat.roles.llm"] = "string|function",
   ["interactions.chat.system_prompt"] = "string|function",
-  ["interactions.chat.keymaps.*"] = "table|false",
+  ["interactions.chat.keymaps.*"] = "keys|false",
   ["interactions.chat.tools.*"] = "table|false",
-  ["interactions.chat.tools.groups.*"] = "table",
-  ["interactions.chat.tools.opts.default_tools"] = "list",
+  ["interactions.chat.tools.groups.*"] = "group",
+  ["interactions.chat.tools.opts.default_tools"] = "names",
   ["interactions.chat.tools.opts.system_prompt.prompt"] = "string|function",
   ["interactions.chat.tools.opts.max_parallel"] = "count",
-  ["interactions.chat.tools.opts.timeout"] = "count|false",
-  ["interactions.chat.tools.opts.keep_env"] = "list",
+  ["interactions.chat.tools.opts.timeout"] = "positive|false",
+  ["interactions.chat.tools.opts.keep_env"] = "names",
   ["interactions.background.gates.judge.adapter"] = "string|table",
   ["interactions.background.gates.judge.system_prompt"] = "string|function",
   ["permission"] = "string|table",
@@ -95,8 +95,79 @@ local types = {
   ["agent.*"] = "table",
   ["native.*"] = "*",
   ["project_tools.*"] = "*",
-  ["display.icons"] = "table|string",
-  ["display.chat.window.height"] = "number",
+  ["display.icons"] = "icons",
+  ["display.chat.window.width"] = "positive",
+  ["display.chat.window.height"] = "positive",
+}
+
+---@param value any
+---@return boolean
+local function is_positive(value)
+  return type(value) == "number" and value > 0 and value < 1e15
+end
+
+---@param value any
+---@return boolean
+local function is_names(value)
+  return type(value) == "table"
+    and vim.islist(value)
+    and vim.iter(value):all(function(name)
+      return type(name) == "string"
+    end)
+end
+
+---@param value any
+---@return boolean
+local function is_text(value)
+  return value == nil or type(value) == "string" or type(value) == "function"
+end
+
+-- Types of our own: how a message calls them, and the check.
+---@type table<string, { [1]: string, [2]: fun(value: any): boolean }>
+local checks = {
+  count = {
+    "a whole number from 1",
+    function(value)
+      return is_positive(value) and value % 1 == 0
+    end,
+  },
+  positive = { "a number above 0", is_positive },
+  names = { "a list of strings", is_names },
+  keys = {
+    "{ modes = { <mode> = key or list of keys } }",
+    function(value)
+      if type(value) ~= "table" or type(value.modes) ~= "table" or not is_text(value.desc) then
+        return false
+      end
+      for mode, keys in pairs(value.modes) do
+        local list = type(keys) == "string" and { keys } or keys
+        if type(mode) ~= "string" or not is_names(list) or vim.list_contains(list, "") then
+          return false
+        end
+      end
+      return true
+    end,
+  },
+  icons = {
+    '"ascii" or { <state> = text }',
+    function(value)
+      return value == "ascii"
+        or type(value) == "table"
+          and vim.iter(pairs(value)):all(function(_, icon)
+            return type(icon) == "string" and not icon:find("[\r\n]")
+          end)
+    end,
+  },
+  group = {
+    "{ tools = list of names, prompt = …, system_prompt = …, opts = … }",
+    function(value)
+      return type(value) == "table"
+        and is_names(value.tools or {})
+        and is_text(value.prompt)
+        and is_text(value.system_prompt)
+        and type(value.opts or {}) == "table"
+    end,
+  },
 }
 
 -- Tables with fixed names whose values are replaced whole, not merged.
@@ -116,13 +187,24 @@ local function fits(value, allowed)
   for want in allowed:gmatch("[^|]+") do
     if want == name or want == "*" or (want == "boolean" and name == "false") then
       return true
-    elseif want == "list" and name == "table" and (next(value) == nil or value[1] ~= nil) then
-      return true
-    elseif want == "count" and name == "number" and value >= 1 and value == math.floor(value) then
+    elseif checks[want] and checks[want][2](value) then
       return true
     end
   end
   return false
+end
+
+---What a message says about a value that does not fit.
+---@param allowed string
+---@param value any
+---@return string
+local function misfit(allowed, value)
+  local wanted = {}
+  for want in allowed:gmatch("[^|]+") do
+    wanted[#wanted + 1] = checks[want] and checks[want][1] or want
+  end
+  local got = type(value) == "table" and "a table" or vim.inspect(value)
+  return ("expected %s, got %s"):format(table.concat(wanted, " or "), got)
 end
 
 ---@alias lathe.Accepted { keys: any[], value: any }
@@ -142,12 +224,7 @@ local function check(default, given, keys, accepted, problems)
     if not allowed or (whole[path] and own == nil) then
       problems[#problems + 1] = name .. ": unknown option"
     elseif not fits(value, allowed) then
-      local got = type(value) == "table" and "a table" or vim.inspect(value)
-      problems[#problems + 1] = ("%s: expected %s, got %s"):format(
-        name,
-        (allowed:gsub("|", " or "):gsub("count", "a whole number from 1")),
-        got
-      )
+      problems[#problems + 1] = ("%s: %s"):format(name, misfit(allowed, value))
     elseif words[name] and not words[name][value] then
       local known = vim.tbl_keys(words[name])
       table.sort(known)
@@ -155,7 +232,7 @@ local function check(default, given, keys, accepted, problems)
     else
       local inner = { unpack(keys) }
       inner[#inner + 1] = key
-      if type(value) == "table" and type(own) == "table" and allowed ~= "list" and not whole[path] then
+      if type(value) == "table" and type(own) == "table" and not checks[allowed] and not whole[path] then
         check(own, value, inner, accepted, problems)
       else
         accepted[#accepted + 1] = { keys = inner, value = value }

@@ -259,7 +259,6 @@ error("lathe.types is for the language server only")
 ---@field max_lines integer of the result of a call
 ---@field max_bytes integer
 
----What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
 ---@class lathe.OfferedTool
 ---@field name string
 ---@field description string?
@@ -268,6 +267,7 @@ error("lathe.types is for the language server only")
 ---@field numeric_strings boolean
 ---@field parallel boolean
 
+---What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
 ---@class lathe.Core
 ---@field version string
 ---@field start fun(performers: lathe.Performers)

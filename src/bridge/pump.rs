@@ -22,6 +22,9 @@ use crate::tool::CallId;
 /// How long one drain may hold the main loop, but for the one effect that it is performing.
 const DRAIN_BUDGET: Duration = Duration::from_millis(4);
 
+/// How long the end of the turns may take when Neovim exits, but for the one effect that is being performed.
+const LEAVING_BUDGET: Duration = Duration::from_millis(500);
+
 /// The engine and what is on its way to and from it. One per process, on the main thread.
 pub struct Pump {
     engine: RefCell<Engine>,
@@ -103,23 +106,43 @@ impl Pump {
             return;
         }
         self.waker.begin_drain(lua);
-        let until = Instant::now() + DRAIN_BUDGET;
-        loop {
-            // Asked for each time: what was performed may have replaced them.
-            let Some(performers) = self.performers.borrow().clone() else { return };
-            match guard::catch(|| self.step(lua, &performers, until)) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(panic) => self.report(&performers, &panic),
-            }
-            if Instant::now() >= until {
-                self.waker.wake();
-                break;
-            }
+        if !self.work(lua, Instant::now() + DRAIN_BUDGET) {
+            self.waker.wake();
         }
         let alarm = guard::catch(|| self.runtime.set_alarm(self.engine.borrow().next_deadline_ms()));
         if let (Err(panic), Some(performers)) = (alarm, self.performers.borrow().clone()) {
             self.report(&performers, &panic);
+        }
+    }
+
+    /// Ends all turns, for good: jobs are ended, `on_exit` runs, commands and requests are stopped. Bounded by
+    /// [`LEAVING_BUDGET`] and what [`Runtime::shutdown`] takes.
+    pub fn shut_down(&self, lua: &Lua) {
+        let until = Instant::now() + LEAVING_BUDGET;
+        let chats = self.engine.borrow().chats();
+        for chat in chats {
+            self.push(Event::ChatStopped { chat });
+        }
+        self.work(lua, until);
+        self.runtime.shutdown();
+        // What became of the commands.
+        self.work(lua, until);
+        self.waker.close();
+    }
+
+    /// Works off what is queued. False: `until` came before the end of it.
+    fn work(&self, lua: &Lua, until: Instant) -> bool {
+        loop {
+            // Asked for each time: what was performed may have replaced them.
+            let Some(performers) = self.performers.borrow().clone() else { return true };
+            match guard::catch(|| self.step(lua, &performers, until)) {
+                Ok(true) => {}
+                Ok(false) => return true,
+                Err(panic) => self.report(&performers, &panic),
+            }
+            if Instant::now() >= until {
+                return false;
+            }
         }
     }
 

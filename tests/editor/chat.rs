@@ -38,6 +38,7 @@ function open(turns, tools, opts)
   for name, entry in pairs(tools) do
     if name ~= "opts" then named[#named + 1] = name end
   end
+  table.sort(named)
   require("lathe").setup({
     adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = turns }) } },
     interactions = { chat = { adapter = "fake", tools = tools } },
@@ -97,6 +98,15 @@ impl Editor {
     #[track_caller]
     pub fn assert_quiet(&self) {
         assert_eq!(self.messages().trim(), "", "nothing is in :messages");
+    }
+
+    /// Nothing went wrong; what Neovim says about the user's own commands is no matter.
+    #[track_caller]
+    pub fn assert_no_fault(&self) {
+        let messages = self.messages();
+        for sign in ["Error", "error", "traceback", "lathe"] {
+            assert!(!messages.contains(sign), "{messages}");
+        }
     }
 
     /// The results that the model got so far.

@@ -5,12 +5,21 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod api;
 mod bridge;
 mod build_lua;
 mod chat;
 mod commands;
+mod config;
+mod demo;
 mod docs;
 mod harness;
 mod hostile;
+mod interleave;
+mod keys;
+mod leaving;
+mod library;
 mod provider;
+mod questions;
+mod text;
 mod turns;

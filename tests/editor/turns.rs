@@ -5,6 +5,7 @@ use proptest::test_runner::{Config, TestRunner};
 use rmpv::Value;
 
 use crate::chat::editor;
+
 #[test]
 fn a_typed_message_runs_the_calculator_and_shows_5000() {
     let editor = editor();

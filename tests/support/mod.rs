@@ -37,6 +37,14 @@ pub fn library_folder() -> PathBuf {
     std::env::var_os("LATHE_LIBRARY").map_or_else(|| repository().join("target/nvim-test"), PathBuf::from)
 }
 
+/// Fills a folder with the plugin, but without a library.
+pub fn plugin_without_library(folder: &Path) {
+    std::fs::create_dir_all(folder.join("lua")).expect("a folder");
+    for name in ["lua/lathe", "plugin", "examples"] {
+        std::os::unix::fs::symlink(repository().join(name), folder.join(name)).expect("a link");
+    }
+}
+
 /// What an editor is started with.
 pub struct Setup {
     width: u16,
@@ -285,6 +293,12 @@ impl Editor {
     pub fn quit(&mut self) -> Option<i32> {
         // The connection ends before an answer comes.
         let _ = self.connection.request("nvim_command", vec!["qall!".into()], PATIENCE);
+        self.wait_exit()
+    }
+
+    /// Waits for the end of Neovim, which is on its way; returns its exit code.
+    #[track_caller]
+    pub fn wait_exit(&mut self) -> Option<i32> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             if let Some(status) = self.child.try_wait().expect("a child") {
@@ -366,13 +380,13 @@ fn startup_code(setup: &Setup, home: &Path) -> String {
     let mut folders = Vec::new();
     if setup.plugin {
         folders.extend(setup.library.clone());
-        folders.push(repository());
+        folders.push(if setup.library.is_some() { repository() } else { home.join("plugin") });
     }
     let folders: Vec<String> = folders.iter().map(|folder| format!("{:?}", folder.display().to_string())).collect();
-    let mut code = format!("vim.opt.runtimepath:prepend({{ {} }})", folders.join(", "));
+    let code = format!("vim.opt.runtimepath:prepend({{ {} }})", folders.join(", "));
     if setup.plugin && setup.library.is_none() {
-        // The repository may hold a built library, which Neovim's loader would find.
-        code.push_str(" package.preload.lathe_core = function() error(\"module 'lathe_core' not found\", 0) end");
+        // The repository may hold a built library, which would be found.
+        plugin_without_library(&home.join("plugin"));
     }
     let before = home.join("before.lua");
     std::fs::write(&before, &setup.before).expect("a file in the temporary folder");

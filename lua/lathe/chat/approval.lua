@@ -80,7 +80,8 @@ local function lines_of(chat, question, cause, rest)
   lines[#lines + 1] = key(chat, "reject") .. "  Reject, with a reason"
   local others = rest == 1 and " and 1 more" or rest > 1 and (" and %d more"):format(rest) or ""
   lines[#lines + 1] = key(chat, "cancel") .. "  Cancel this call" .. others
-  return lines
+  -- Names come from the model and may hold anything, line ends too.
+  return block.split(table.concat(lines, "\n"))
 end
 
 ---Asks about a call.

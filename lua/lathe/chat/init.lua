@@ -99,8 +99,8 @@ end
 local function add_defaults(chat)
   add_system_prompt(chat)
   for _, name in ipairs(chat.config.tools.opts.default_tools) do
-    local ok, message = chat.tool_registry:add(name)
-    if not ok and message then
+    local ok, message, told = chat.tool_registry:add(name)
+    if not ok and message and not told then
       require("lathe.notify").warn("default_tools: " .. message)
     end
   end
@@ -172,8 +172,8 @@ function M.new(opts)
   events.emit("ChatCreated", chat)
   add_defaults(chat)
   for _, name in ipairs(opts.tools or {}) do
-    local ok, fault = chat.tool_registry:add(name)
-    if not ok and fault then
+    local ok, fault, told = chat.tool_registry:add(name)
+    if not ok and fault and not told then
       require("lathe.notify").warn(fault)
     end
   end

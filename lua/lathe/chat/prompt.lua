@@ -11,8 +11,8 @@ local tools = require("lathe.tools")
 function M.resolve(chat, text)
   local replaced, names, unknown = tools.mentions(text)
   for _, name in ipairs(names) do
-    local ok, message = chat.tool_registry:add(name)
-    if not ok and message and not message:find("^tool ") then -- a wrong definition has been told already
+    local ok, message, told = chat.tool_registry:add(name)
+    if not ok and message and not told then
       require("lathe.notify").warn(message)
     end
   end

@@ -630,7 +630,7 @@ end
 ---@return string? display nil: nothing is shown
 function M.add_output(chat, tool, output, for_user)
   local function_call = type(tool) == "table" and tool.function_call
-  local call = function_call and chat.calls_by_wire[function_call.id]
+  local call = type(function_call) == "table" and function_call.id and chat.calls_by_wire[function_call.id]
   if not call then
     log.warn("dropped the output of a call that is over: " .. readable(type(tool) == "table" and tool.name or tool))
     return nil

@@ -348,6 +348,19 @@ local function replacement(before, name, after)
   return before, head .. names .. tail
 end
 
+---Whether a letter or digit ends or begins at a byte: then what is beside it is not a whole word.
+---@param text string
+---@param at integer
+---@return boolean
+local function is_letter(text, at)
+  local byte = text:byte(at)
+  if not byte or byte < 128 then
+    return byte ~= nil and text:find("^[%w_]", at) ~= nil
+  end
+  local char = text:sub(at + vim.str_utf_start(text, at), at + vim.str_utf_end(text, at))
+  return vim.fn.charclass(char) == 2
+end
+
 ---Replaces the mentions of tools and groups in a message: `@{name}` anywhere, `@name` as a whole word.
 ---@param text string
 ---@return string text for the model
@@ -371,9 +384,9 @@ function M.mentions(text)
         unknown[#unknown + 1] = name
         name = nil
       end
-    elseif from == 1 or not text:sub(from - 1, from - 1):find("[%w_@/%.%-]") then
+    elseif from == 1 or not (text:find("^[@/%.%-]", from - 1) or is_letter(text, from - 1)) then
       _, to, name = text:find("^@([%w_][%w_%-]*)", from)
-      if name and (not is_known(name) or text:find("^[/@]", to + 1)) then
+      if name and (not is_known(name) or text:find("^[/@]", to + 1) or is_letter(text, to + 1)) then
         name = nil
       end
     end

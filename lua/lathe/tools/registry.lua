@@ -43,6 +43,7 @@ end
 ---@param with_prompt boolean
 ---@return boolean added
 ---@return string? message
+---@return boolean? told whether the user knows already
 local function add_tool(self, name, with_prompt)
   if self.in_use[name] then
     return true
@@ -52,7 +53,7 @@ local function add_tool(self, name, with_prompt)
   end
   local tool, message = tools.resolve(name)
   if not tool then
-    return false, message
+    return false, message, true
   end
   if #self._order == 0 then
     local settings = require("lathe.config").get().interactions.chat.tools.opts.system_prompt
@@ -75,6 +76,7 @@ end
 ---@param name string
 ---@return boolean added
 ---@return string? message why not
+---@return boolean? told whether the user knows already: a wrong definition is told once
 function Registry:add(name)
   local group = tools.group(name)
   if not group then
@@ -86,8 +88,8 @@ function Registry:add(name)
   local opts = group.opts or {}
   self.groups[name] = { name = name, tools = group.tools or {}, system_prompt = group.system_prompt }
   for _, tool in ipairs(group.tools or {}) do
-    local ok, message = add_tool(self, tool, not opts.ignore_tool_system_prompt)
-    if not ok and message then
+    local ok, message, told = add_tool(self, tool, not opts.ignore_tool_system_prompt)
+    if not ok and message and not told then
       require("lathe.notify").warn(('group "%s": %s'):format(name, message))
     end
   end
