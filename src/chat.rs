@@ -10,7 +10,7 @@ use crate::engine::{
 use crate::gate::Fact;
 use crate::gate::approvals::Approvals;
 use crate::message::{Call, History, Message, Role};
-use crate::tool::{ArgumentsError, CallId, CheckedCall, OfferedTool, Preparation, UncheckedCall};
+use crate::tool::{ArgumentsError, CallId, CheckedCall, OfferedTool, Preparation, UncheckedCall, shown};
 use crate::turn::batch::{Batch, Repeats};
 use crate::turn::call::{Context, End, ToolCall};
 use crate::turn::{Answering, Checking, Draft, Turn, looks_like_call};
@@ -589,7 +589,7 @@ impl Chat {
                     next.submit |= send;
                     self.run_requested(shell);
                 } else if let Some(name) = stuck.filter(|_| submit) {
-                    self.notify(shell, Notice::RepeatedCall { name });
+                    self.notify(shell, Notice::RepeatedCall { name: shown(&name).into_owned() });
                     self.finish_turn(shell, TurnEnd::Held);
                 } else if !send {
                     self.finish_turn(shell, if submit { TurnEnd::Held } else { TurnEnd::Done });
@@ -675,9 +675,36 @@ impl Chat {
 
 /// R030: what the model is told when it calls a tool that this chat does not offer.
 fn not_found(name: &str, tools: &[OfferedTool]) -> String {
-    let names: Vec<_> = tools.iter().map(|tool| format!("`{}`", tool.name)).collect();
+    /// So many names are told. Each wrong call tells them again.
+    const MAX_NAMES: usize = 50;
+    let name = shown(name);
+    let names: Vec<_> = tools.iter().take(MAX_NAMES).map(|tool| format!("`{}`", shown(&tool.name))).collect();
+    let more = match tools.len() - names.len() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
     match names.len() {
         0 => format!("Tool \"{name}\" not found. No tools are available in this chat."),
-        _ => format!("Tool \"{name}\" not found. Available tools: {}", names.join(", ")),
+        _ => format!("Tool \"{name}\" not found. Available tools: {}{more}", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r030_the_answer_to_an_unknown_tool_is_short_whatever_its_name_and_however_many_there_are() {
+        let offered = |count: usize| -> Vec<OfferedTool> {
+            let name = |number: usize| format!("tool_{number}");
+            let tool =
+                |number| OfferedTool { name: name(number), schema: None, numeric_strings: false, parallel: false };
+            (1..=count).map(tool).collect()
+        };
+        let text = not_found(&"é".repeat(1_000_000), &offered(2));
+        assert_eq!(text, format!("Tool \"{}…\" not found. Available tools: `tool_1`, `tool_2`", "é".repeat(100)));
+        assert!(not_found(&"é".repeat(100), &[]).starts_with(&format!("Tool \"{}\" not found.", "é".repeat(100))));
+        assert!(not_found("x", &offered(50)).ends_with(", `tool_49`, `tool_50`"));
+        assert!(not_found("x", &offered(1234)).ends_with(", `tool_49`, `tool_50`, and 1184 more"));
     }
 }

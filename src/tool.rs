@@ -1,8 +1,20 @@
 //! Tools as the engine sees them: names, schema ids and flags. What a tool does stays in Lua or in a process.
 
+use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
+
+/// How much of a tool's name a text shows, in characters.
+const SHOWN_CHARS: usize = 100;
+
+/// A tool's name as texts show it. It may come from the model, which can write anything there, of any length.
+pub fn shown(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &name[..end])),
+        None => Cow::Borrowed(name),
+    }
+}
 
 /// One tool call, unique in the life of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -139,12 +139,20 @@ impl Draft {
     }
 }
 
+/// How much fenced JSON is looked at: this is done on the main loop, for a hint only.
+const MAX_FENCED_BYTES: usize = 256 * 1024;
+
 /// Whether a text without calls holds one in a fenced block, as small local models write it (R043).
 pub fn looks_like_call(content: &str, tools: &[OfferedTool]) -> bool {
     let mut fenced = content.split("```").skip(1).step_by(2);
+    let mut left = MAX_FENCED_BYTES;
     fenced.any(|block| {
-        let json = block.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '_');
-        let Ok(serde_json::Value::Object(object)) = serde_json::from_str(json.trim()) else { return false };
+        let json = block.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '_').trim();
+        if !json.starts_with('{') || json.len() > left {
+            return false;
+        }
+        left -= json.len();
+        let Ok(Value::Object(object)) = serde_json::from_str(json) else { return false };
         let named = |key: &str| object.get(key).and_then(|name| name.as_str());
         object.get("tool_calls").is_some_and(|calls| calls.is_array())
             || named("name").is_some_and(|name| {
@@ -169,5 +177,14 @@ mod tests {
         assert!(!t("```json\n{\"name\": \"calculator\"}\n```"));
         assert!(!t("{\"tool_calls\": []}"));
         assert!(!t("no json at all ``` ```"));
+    }
+
+    #[test]
+    fn r043_long_fenced_json_is_passed_over_and_a_call_behind_it_noticed() {
+        let long = format!("```json\n{{\"tool_calls\": [{}0]}}\n```\n", "0, ".repeat(MAX_FENCED_BYTES / 3));
+        assert!(!looks_like_call(&long, &[]));
+        assert!(looks_like_call(&(long + "```\n{\"tool_calls\": []}\n```"), &[]));
+        let many = "```\n{\"a\": 1}\n```\n".repeat(MAX_FENCED_BYTES / 8);
+        assert!(!looks_like_call(&(many + "```\n{\"tool_calls\": []}\n```"), &[]));
     }
 }

@@ -256,6 +256,38 @@ fn r030_an_unknown_tool_is_answered_with_the_names_that_exist() {
 }
 
 #[test]
+fn no_result_repeats_a_long_name_of_an_unknown_tool() {
+    let long = "x".repeat(1_000_000);
+    let mut hand = Hand::new();
+    let calls = [("a", "calculator", Ok(json!({}))), ("b", long.as_str(), Ok(json!({})))];
+    let effects = hand.calls("x", &calls);
+    let (chat, call) = (hand.chat, prepared(&effects)[0]);
+    let effects = hand.say(Event::CallPrepared {
+        chat,
+        call,
+        preparation: preparation(1, Defined::default(), OwnApproval::Ask, None),
+    });
+    assert!(asks(&effects).is_some());
+    let effects = hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Cancel });
+    let call = effects.iter().find_map(|effect| match effect {
+        Effect::RunOutput { call, .. } => Some(*call),
+        _ => None,
+    });
+    let call = call.expect("its own words for a cancel are asked for");
+    hand.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Undefined });
+    assert_eq!(hand.results()[1].1, format!("The user cancelled the {}… tool", "x".repeat(100)));
+
+    let mut hand = Hand::new();
+    let mut effects = hand.calls("x", &[("a", long.as_str(), Ok(json!({})))]);
+    for id in ["b", "c"] {
+        effects = hand.answer(&effects, &[(id, long.as_str(), Ok(json!({})))]);
+    }
+    assert!(hand.results().iter().all(|(_, content, _)| content.len() < 300));
+    let name = format!("{}…", "x".repeat(100));
+    assert!(effects.contains(&Effect::Notify { chat: hand.chat, notice: Notice::RepeatedCall { name } }));
+}
+
+#[test]
 fn r034_parallel_results_stay_in_call_order_whatever_finishes_first() {
     let mut hand = Hand::new();
     let chat = hand.chat;

@@ -1,6 +1,6 @@
 //! Step 3 of a call: whether decoded arguments fit a compiled schema, and if not, why, in words for the model.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use jsonschema::error::{TypeKind, ValidationError, ValidationErrorKind};
 use jsonschema::{JsonType, Validator};
@@ -14,6 +14,15 @@ const MAX_FAULTS: usize = 10;
 /// How much of a value a fault quotes, in characters.
 const QUOTED_CHARS: usize = 100;
 
+/// How much of a pointer a fault tells, in characters: names of fields come from the model.
+const POINTER_CHARS: usize = 300;
+
+/// How long a fault may be as a whole, in characters.
+const FAULT_CHARS: usize = 2000;
+
+/// In arguments of more values nothing is mended, and only the first fault is told: each value may be a fault.
+const MAX_MENDED_VALUES: usize = 100_000;
+
 /// Mending may reveal more to mend (a branch of `anyOf` that fits only then); each round validates everything again.
 const MAX_ROUNDS: usize = 8;
 
@@ -26,6 +35,12 @@ pub fn fit(validator: &Validator, arguments: Value, numeric_strings: bool) -> Re
     if validator.is_valid(&arguments) {
         return Ok(arguments);
     }
+    if is_huge(&arguments) {
+        return match validator.validate(&arguments) {
+            Ok(()) => Ok(arguments),
+            Err(error) => Err(told(&faults_of(&error, &arguments), "\n- … and perhaps more, in so many values")),
+        };
+    }
     let mut given = arguments;
     remove_nulls(validator, &mut given);
     if validator.is_valid(&given) {
@@ -36,6 +51,21 @@ pub fn fit(validator: &Validator, arguments: Value, numeric_strings: bool) -> Re
     }
     let read = read_numbers(validator, &given);
     if validator.is_valid(&read) { Ok(given) } else { Err(does_not_fit(validator, &read, &given)) }
+}
+
+fn is_huge(arguments: &Value) -> bool {
+    fn count(value: &Value, left: &mut usize) {
+        *left = left.saturating_sub(1);
+        match value {
+            _ if *left == 0 => {}
+            Value::Array(items) => items.iter().for_each(|item| count(item, left)),
+            Value::Object(fields) => fields.values().for_each(|field| count(field, left)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    let mut left = MAX_MENDED_VALUES + 1;
+    count(arguments, &mut left);
+    left == 0
 }
 
 /// Removes the nulls that models send for "not given". The validator says which: a null is removed when it is a fault,
@@ -50,7 +80,7 @@ fn remove_nulls(validator: &Validator, arguments: &mut Value) {
                 nulls.insert(pointer.to_owned());
             }
         });
-        nulls.retain(|pointer| remove_field(arguments, pointer));
+        remove_fields(arguments, &mut nulls);
         if nulls.is_empty() {
             return;
         }
@@ -140,12 +170,22 @@ fn branches(kind: &ValidationErrorKind) -> &[Vec<ValidationError<'static>>] {
     }
 }
 
-/// Removes a null that is a field of an object, and says whether it was one.
-fn remove_field(arguments: &mut Value, pointer: &str) -> bool {
-    let Some((parent, field)) = pointer.rsplit_once('/') else { return false };
-    match arguments.pointer_mut(parent) {
-        Some(Value::Object(fields)) => fields.shift_remove(&unescape(field)).is_some(),
-        _ => false,
+/// Removes the nulls that are fields of an object; only those stay in `nulls`.
+fn remove_fields(arguments: &mut Value, nulls: &mut BTreeSet<String>) {
+    let mut by_object: BTreeMap<&str, HashSet<String>> = BTreeMap::new();
+    let is_field = |pointer: &str| {
+        let parent = pointer.rsplit_once('/').and_then(|(parent, _)| arguments.pointer(parent));
+        parent.is_some_and(Value::is_object)
+    };
+    nulls.retain(|pointer| is_field(pointer));
+    for (object, field) in nulls.iter().filter_map(|pointer| pointer.rsplit_once('/')) {
+        by_object.entry(object).or_default().insert(unescape(field));
+    }
+    for (object, nulls) in by_object {
+        // All at once: each removal moves the fields behind it.
+        if let Some(Value::Object(fields)) = arguments.pointer_mut(object) {
+            fields.retain(|field, _| !nulls.contains(field));
+        }
     }
 }
 
@@ -168,20 +208,25 @@ fn unescape(field: &str) -> String {
 /// `checked` is what was validated, `given` the same with the model's own values.
 fn does_not_fit(validator: &Validator, checked: &Value, given: &Value) -> ArgumentsError {
     let mut faults: Vec<String> = Vec::new();
+    let mut seen: HashSet<String> = HashSet::new();
     for error in validator.iter_errors(checked) {
         for fault in faults_of(&error, given) {
-            if !faults.contains(&fault) {
+            if seen.insert(fault.clone()) && faults.len() < MAX_FAULTS {
                 faults.push(fault);
             }
         }
     }
-    let hidden = faults.len().saturating_sub(MAX_FAULTS);
-    faults.truncate(MAX_FAULTS);
-    if hidden > 0 {
-        faults.push(format!("… and {hidden} more"));
-    }
+    let more = match seen.len() - faults.len() {
+        0 => String::new(),
+        hidden => format!("\n- … and {hidden} more"),
+    };
+    told(&faults, &more)
+}
+
+fn told(faults: &[String], more: &str) -> ArgumentsError {
+    let faults: Vec<_> = faults.iter().take(MAX_FAULTS).map(|fault| start_of(fault, FAULT_CHARS)).collect();
     ArgumentsError::DoesNotFit(format!(
-        "The arguments do not fit the tool's schema:\n- {}\nNothing was run. Call the tool again with arguments that fit.",
+        "The arguments do not fit the tool's schema:\n- {}{more}\nNothing was run. Call the tool again with arguments that fit.",
         faults.join("\n- ")
     ))
 }
@@ -191,7 +236,7 @@ fn faults_of(error: &ValidationError<'_>, given: &Value) -> Vec<String> {
     match error.kind() {
         ValidationErrorKind::Required { property } => {
             let field = property.as_str().unwrap_or_default();
-            vec![format!("{}: required: the property is missing", join(pointer, field))]
+            vec![format!("{}: required: the property is missing", shown(&join(pointer, field)))]
         }
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => unexpected
@@ -199,7 +244,7 @@ fn faults_of(error: &ValidationError<'_>, given: &Value) -> Vec<String> {
             .map(|field| {
                 let pointer = join(pointer, field);
                 let value = given.pointer(&pointer).map(quote).unwrap_or_default();
-                format!("{pointer}: {}: there is no such property (given: {value})", error.kind().keyword())
+                format!("{}: {}: there is no such property (given: {value})", shown(&pointer), error.kind().keyword())
             })
             .collect(),
         kind => {
@@ -228,14 +273,17 @@ fn option(at: &str, error: &ValidationError<'_>) -> String {
     }
 }
 
-fn shown(pointer: &str) -> &str {
-    if pointer.is_empty() { "(all arguments)" } else { pointer }
+fn shown(pointer: &str) -> String {
+    if pointer.is_empty() { "(all arguments)".to_owned() } else { start_of(pointer, POINTER_CHARS) }
 }
 
 fn quote(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(QUOTED_CHARS) {
+    start_of(&value.to_string(), QUOTED_CHARS)
+}
+
+fn start_of(text: &str, chars: usize) -> String {
+    match text.char_indices().nth(chars) {
         Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+        None => text.to_owned(),
     }
 }

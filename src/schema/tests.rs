@@ -131,6 +131,32 @@ fn at_most_ten_faults_are_shown() {
 }
 
 #[test]
+fn long_names_of_fields_are_told_in_part() {
+    let name = "n".repeat(1_000_000);
+    against(json!({"properties": {"a": {}}, "additionalProperties": false})).refuses(
+        json!({ &name: 1 }),
+        &[&format!("/{}…: additionalProperties: there is no such property (given: 1)", "n".repeat(299))],
+    );
+    let rule = against(json!({"additionalProperties": {"required": ["a"], "anyOf": [{"type": "string"}]}}));
+    let Err(error) = rule.check(&json!({ &name: {} })) else { panic!("an object without its field was not refused") };
+    assert!(error.to_string().len() < 5000, "{} bytes", error.to_string().len());
+}
+
+#[test]
+fn ten_megabytes_of_faults_end_soon_with_a_short_answer() {
+    let nulls: serde_json::Map<_, _> = (0..50_000).map(|number| (format!("field {number}"), Value::Null)).collect();
+    let strings = || against(json!({"additionalProperties": {"type": "string"}}));
+    strings().gives(Value::Object(nulls), json!({}));
+    let many: Value = (0..50_000).map(|number| (format!("field {number}"), json!(number))).collect();
+    let more: Value = (0..500_000).map(|number| (format!("field {number}"), json!(number))).collect();
+    for (arguments, told) in [(many, "… and 49990 more"), (more, "… and perhaps more, in so many values")] {
+        let Err(error) = strings().check(&arguments) else { panic!("numbers were not refused") };
+        let text = error.to_string();
+        assert!(text.contains(told) && text.len() < 5000, "{text}");
+    }
+}
+
+#[test]
 fn a_long_value_is_quoted_in_part() {
     let Err(ArgumentsError::DoesNotFit(message)) =
         against(json!({"properties": {"n": {"type": "integer"}}})).check(&json!({"n": "ä".repeat(10_000)}))

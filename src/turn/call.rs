@@ -6,7 +6,7 @@ use crate::engine::{Answer, ChatId, Effect, KillReason, LogLevel, Output, Output
 use crate::gate::approvals::Approvals;
 use crate::gate::{self, Fact, Facts, GatedCall, Verdict};
 use crate::output::Limits;
-use crate::tool::{CallId, CallStatus, Preparation};
+use crate::tool::{CallId, CallStatus, Preparation, shown};
 
 /// What a call may touch while it handles an event.
 pub struct Context<'a> {
@@ -477,26 +477,26 @@ impl ToolCall {
     fn conclude(&mut self, ctx: &mut Context, run: Run, end: End) {
         let defines = run.preparation.defines;
         let mut status = end.status();
+        // A call that is cut in the queue may be one of a tool that does not exist.
+        let name = shown(&self.name);
         let ours = match &end {
-            End::Success if !defines.success => Some(format!("Executed {}", self.name)),
+            End::Success if !defines.success => Some(format!("Executed {name}")),
             End::Error(Some(message)) => Some(message.clone()),
-            End::Error(None) if !defines.error => Some(format!("Error calling {}", self.name)),
-            End::TimedOut(_) if !defines.error && self.printed.is_some() => {
-                Some(format!("Error calling {}", self.name))
-            }
+            End::Error(None) if !defines.error => Some(format!("Error calling {name}")),
+            End::TimedOut(_) if !defines.error && self.printed.is_some() => Some(format!("Error calling {name}")),
             End::TimedOut(limit_ms) if !defines.error => {
-                Some(format!("Error calling {}: it {}", self.name, timed_out(*limit_ms)))
+                Some(format!("Error calling {name}: it {}", timed_out(*limit_ms)))
             }
             End::Rejected(reason) if !defines.rejected => Some(match reason {
-                Some(reason) => format!("The user rejected the {} tool: {reason}", self.name),
-                None => format!("The user rejected the {} tool", self.name),
+                Some(reason) => format!("The user rejected the {name} tool: {reason}"),
+                None => format!("The user rejected the {name} tool"),
             }),
-            End::Cancelled if !defines.cancelled => Some(format!("The user cancelled the {} tool", self.name)),
+            End::Cancelled if !defines.cancelled => Some(format!("The user cancelled the {name} tool")),
             End::Stopped if !defines.cancelled => {
-                Some(format!("The user stopped the chat before the {} tool was done", self.name))
+                Some(format!("The user stopped the chat before the {name} tool was done"))
             }
             End::Skipped if self.printed.is_some() => None,
-            End::Skipped => Some(format!("Stopped by the user before the {} tool was done", self.name)),
+            End::Skipped => Some(format!("Stopped by the user before the {name} tool was done")),
             End::Success | End::Error(None) | End::TimedOut(_) => None,
             End::Rejected(_) | End::Cancelled | End::Stopped => None,
         };
@@ -509,7 +509,7 @@ impl ToolCall {
                 if status == CallStatus::Success {
                     status = CallStatus::Error;
                 }
-                Some(format!("The call of the {} tool did not complete: the tool gave no result", self.name))
+                Some(format!("The call of the {name} tool did not complete: the tool gave no result"))
             }
             (ours, None) => ours,
         };
@@ -546,7 +546,7 @@ impl ToolCall {
     }
 
     fn ignore_late(&self, ctx: &mut Context) {
-        let text = format!("a late event for call {} of tool {} was dropped", self.id.0, self.name);
+        let text = format!("a late event for call {} of tool {} was dropped", self.id.0, shown(&self.name));
         ctx.emit(Effect::Log { level: LogLevel::Debug, text });
     }
 }
