@@ -300,3 +300,22 @@ fn a_key_is_nowhere_but_in_the_request() {
     assert!(!places.contains(KEY), "the key is somewhere");
     assert!(!editor.messages().contains(KEY));
 }
+
+#[test]
+fn a_redirect_to_another_host_is_not_followed_and_a_silent_server_ends_at_its_limit() {
+    let elsewhere = Server::start(vec![stream(&said("stolen"))]);
+    let location: &'static str = Box::leak(format!("location: {}/v1\r\n", elsewhere.url).into_boxed_str());
+    let server = Server::start(vec![text(307, location, "")]);
+    let editor = connect(&server);
+    type_and_send(&editor, "hello");
+    editor.wait_buffer("! Local");
+    editor.wait_lua("not chat.is_running");
+    assert!(elsewhere.received().is_empty(), "the key went elsewhere");
+
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    editor.lua_with("chat.adapter.url = ... .. '/v1' chat.adapter.opts.limits.first_byte_ms = 300", vec![url.into()]);
+    type_and_send(&editor, "anybody there?");
+    editor.wait_buffer("300 ms");
+    editor.wait_lua("not chat.is_running");
+}
