@@ -8,6 +8,7 @@ mod support;
 mod calls;
 mod commands;
 mod measure;
+mod provider;
 mod startup;
 
 use std::process::ExitCode;
@@ -24,6 +25,8 @@ const BENCHES: &[Bench] = &[
     ("command start", commands::start),
     ("command output", commands::output),
     ("command gigabyte", commands::gigabyte),
+    ("provider text", provider::text),
+    ("provider arguments", provider::arguments),
 ];
 
 fn main() -> ExitCode {

@@ -172,9 +172,24 @@ error("lathe.types is for the language server only")
 ---@field name string
 ---@field formatted_name? string
 ---@field wire string
----@field model? string
+---@field model? string wins over `schema.model.default`
+---@field url? string may hold `${name}` of `env`
+---@field env? table<string, string|fun(adapter: lathe.Adapter): string> a variable's name, `cmd:…`, `schema.…`, or the value
+---@field headers? table<string, string> may hold `${name}` of `env`
+---@field parameters? table fields of the body
+---@field body? table fields of the body that win over all others
+---@field schema? table<string, { default: any, mapping: string?, enabled: any }> settings; mapped to `parameters`
+---@field opts? lathe.AdapterOpts
 ---@field turns? lathe.ScriptedTurn[]|fun(messages: lathe.Message[]): lathe.ScriptedTurn?
 ---@field handlers? table
+
+---@class lathe.AdapterOpts
+---@field stream? boolean default true
+---@field vision? boolean
+---@field proxy? string an empty one: none, whatever the environment says
+---@field allow_insecure? boolean take any certificate
+---@field retries? integer default 4
+---@field limits? { connect_ms: integer?, first_byte_ms: integer?, idle_ms: integer? }
 
 ---@class lathe.ScriptedTurn
 ---@field text? string
@@ -222,7 +237,7 @@ error("lathe.types is for the language server only")
 ---A list of offered tools, held by the library.
 ---@class lathe.ToolSet : userdata
 
----What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
+---A command cmd to run.
 ---@class lathe.CommandCmd
 ---@field chat integer
 ---@field call integer
@@ -237,12 +252,21 @@ error("lathe.types is for the language server only")
 ---@field max_bytes integer
 ---@field encoding string?
 
----@class lathe.ChatSettings
+---@class (exact) lathe.ChatSettings
 ---@field auto_submit_success boolean
 ---@field auto_submit_errors boolean
 ---@field max_parallel integer
----@field max_lines integer
+---@field max_lines integer of the result of a call
 ---@field max_bytes integer
+
+---What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
+---@class lathe.OfferedTool
+---@field name string
+---@field description string?
+---@field schema string? JSON text
+---@field strict boolean?
+---@field numeric_strings boolean
+---@field parallel boolean
 
 ---@class lathe.Core
 ---@field version string
@@ -254,9 +278,9 @@ error("lathe.types is for the language server only")
 ---@field clear fun(o: { chat: integer })
 ---@field close_chat fun(o: { chat: integer })
 ---@field add_message fun(o: { chat: integer, role: string, content: string, visible: boolean? })
----@field tool_set fun(o: { tools: { name: string, schema: string?, numeric_strings: boolean, parallel: boolean }[] }): lathe.ToolSet
+---@field tool_set fun(o: { tools: lathe.OfferedTool[] }): lathe.ToolSet
 ---@field request_calls fun(o: { chat: integer, calls: table[], tools: lathe.ToolSet, submit: boolean })
----@field start_request fun(o: { chat: integer, request: integer, tools: lathe.ToolSet, wire: string, turn: string })
+---@field start_request fun(o: table) chat, request, tools, wire, and what the wire needs (`lathe.adapters.request`)
 ---@field fail_request fun(o: { chat: integer, request: integer, message: string })
 ---@field answer fun(o: { chat: integer, call: integer, answer: string, reason: string? })
 ---@field run_command fun(o: lathe.CommandCmd): string? why nothing was run

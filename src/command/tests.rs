@@ -27,8 +27,6 @@ fn shells() -> Vec<Vec<&'static str>> {
 struct Ran {
     stdout: Vec<u8>,
     stderr: String,
-    /// A signal ended it.
-    killed: bool,
 }
 
 /// Runs a command the way the runtime does, in `dir`.
@@ -54,8 +52,7 @@ fn run_in(dir: &Path, shell: &[&str], prepared: &Prepared) -> Ran {
     }
     command.env_remove("x").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let output = command.spawn().unwrap().wait_with_output().unwrap();
-    let killed = output.status.code().is_none_or(|code| code > 128);
-    Ran { stdout: output.stdout, stderr: String::from_utf8_lossy(&output.stderr).into_owned(), killed }
+    Ran { stdout: output.stdout, stderr: String::from_utf8_lossy(&output.stderr).into_owned() }
 }
 
 fn env(values: &[(&str, Value)]) -> BTreeMap<String, Value> {
@@ -300,6 +297,7 @@ fn where_a_value_cannot_stand_is_an_error_that_names_it() {
     t("echo $((echo ${v}); echo)").refuses("${v} can't stand in `((…) …)`");
     t("((echo <<E); echo)\nE\necho ${v}").refuses("Line 1: shells disagree on a here-document in `((…) …)`");
     t("((echo 1); echo ')'); echo ${v}").becomes("((echo 1); echo ')'); echo \"${__lathe_1}\"");
+    t("(\\\n(echo ${v}))").refuses("Line 1: shells disagree on a line that is continued");
     t("echo ${${v}}").refuses("${v} can't stand in a `${…}`");
     t("cat <<${v}\n${v}\n").refuses("delimiter");
     t("x=$(cat <<E\n${v})").refuses("Line 2: shells disagree on a here-document without its end");
@@ -679,26 +677,24 @@ fn same_as_typed(program: &str, whole: bool) -> Result<(), TestCaseError> {
     for shell in shells() {
         let dir = tempfile::tempdir().unwrap();
         let run = |prepared: &Prepared| run_in(dir.path(), &shell, prepared);
-        let (typed, plain, hostile) = (run(&typed), run(&plain), run(&hostile));
+        let hostile = run(&hostile);
         prop_assert!(!dir.path().join("pwned").exists(), "{:?} ran the value:\n{}", shell, template);
+        // What damage makes of a text is not always the same for a word and for a variable with that word.
+        if !whole {
+            continue;
+        }
+        let (typed, plain) = (run(&typed), run(&plain));
         // bash 5.2 miscounts `$(` in single quotes in backquotes in double quotes once strings stand side by side before
         // it, in `"`: ''"a"''"b"; : '$('`"` for one. The other shells still judge the program.
         if plain.stderr.contains("bash: command substitution: line") {
             continue;
         }
         let context = format!("{shell:?}\n{template}\n---- {}\n---- {}", plain.stderr, hostile.stderr);
-        // An escaped placeholder is none, the process id is another each time, and what runs in the background has no order.
-        let differs =
-            template.contains("\\${p}") || template.contains("$$") || template.replace("&&", "").contains('&');
-        if !differs && !typed.killed {
-            prop_assert_eq!(show_bytes(&plain.stdout), show_bytes(&typed.stdout), "{}", context);
-        }
-        if whole {
-            let wanted = String::from_utf8_lossy(&typed.stdout).replace("VALUE", HOSTILE);
-            prop_assert_eq!(show_bytes(&hostile.stdout), show_bytes(wanted.as_bytes()), "{}", context);
-        }
+        prop_assert_eq!(show_bytes(&plain.stdout), show_bytes(&typed.stdout), "{}", context);
+        let wanted = String::from_utf8_lossy(&typed.stdout).replace("VALUE", HOSTILE);
+        prop_assert_eq!(show_bytes(&hostile.stdout), show_bytes(wanted.as_bytes()), "{}", context);
         // What is shown is the same program. (bash 5.2 garbles some nested texts with quotes, so it is no judge here.)
-        if whole && matches!(shell[0], "dash" | "busybox") {
+        if matches!(shell[0], "dash" | "busybox") {
             let text = String::from_utf8_lossy(&shown.script).into_owned();
             let shown = run(&shown);
             prop_assert_eq!(show_bytes(&shown.stdout), show_bytes(&hostile.stdout), "{}{}", text, shown.stderr);

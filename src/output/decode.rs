@@ -238,10 +238,13 @@ impl Lines {
 
     /// How to read a piece; none: more bytes are needed to tell.
     fn reading(&mut self, piece: &Piece, rest: &[u8], last: bool, lossy: &mut bool) -> Option<Reading> {
+        let bytes = piece.bytes;
         if let Some(unfinished) = self.unfinished.take() {
+            // As `plain_lines` sees it when all of the line is there.
+            let is_utf8 = matches!(unfinished, Reading::Utf8) && std::str::from_utf8(bytes).is_ok();
+            self.seen_utf8 |= is_utf8 && !bytes.is_ascii();
             return Some(unfinished);
         }
-        let bytes = piece.bytes;
         let controls = bytes.iter().filter(|byte| is_binary_control(**byte)).count();
         let nuls = memchr::memchr_iter(0, bytes).count();
         if std::str::from_utf8(bytes).is_ok() {

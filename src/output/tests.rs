@@ -295,6 +295,19 @@ fn plain_rule(text: &str, limits: &Limits) -> Option<(String, String)> {
     Some((head.unwrap_or_default(), tail.unwrap_or_default()))
 }
 
+/// Whether a line beyond ASCII was seen decides how a later one is read, also when it was read in pieces.
+#[test]
+fn utf8_late_in_a_long_line_counts_however_it_comes() {
+    let bytes = ["y".repeat(17_990).as_bytes(), "éa€\n".as_bytes(), b"\xb4\xed\xce\xf3\n", "€".as_bytes()].concat();
+    let limits = limits(4, 40_000, Keep::Head);
+    let whole = collect_with(&limits, &Spill::default(), &[&bytes]);
+    assert!(whole.text.contains("\n€"), "{}", &whole.text[17_990..]);
+    for size in [1, 1_000, 17_000] {
+        let pieces: Vec<&[u8]> = bytes.chunks(size).collect();
+        assert_eq!(collect_with(&limits, &Spill::default(), &pieces), whole, "{size}");
+    }
+}
+
 fn printed() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         8 => "[a-z ]{0,12}\n".prop_map(String::into_bytes),

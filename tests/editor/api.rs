@@ -498,7 +498,7 @@ fn system_prompts_of_tools_groups_and_chats_are_sent_once_and_not_shown() {
     let said = editor.lua_text(
         "local all = {} for _, m in ipairs(chat.messages) do if m.role == 'system' then all[#all + 1] = m.content end end return table.concat(all, '|')",
     );
-    assert_eq!(said, "chat prompt of scripted|about tools|prompt of a|prompt of b|prompt of the group");
+    assert_eq!(said, "chat prompt of fake|about tools|prompt of a|prompt of b|prompt of the group");
     assert!(!editor.buffer().contains("prompt of"), "{}", editor.buffer());
     assert_eq!(
         editor.lua_text("local n = vim.tbl_keys(chat.tool_registry.in_use) table.sort(n) return table.concat(n, ' ')"),

@@ -263,7 +263,7 @@ fn disabled_tools_are_not_offered() {
           return vim.tbl_extend("force", tool(name, { function() return { status = "success", data = name } end }), { enabled = enabled })
         end
         open({ answer("on", {}, "off", {}, "picky", {}, "broken", {}), { text = "done" } }, {
-          on = with("on", function(adapter) return adapter.name == "scripted" end), off = with("off", false),
+          on = with("on", function(adapter) return adapter.name == "fake" end), off = with("off", false),
           picky = with("picky", function() return nil end), broken = with("broken", function() error("thrown") end),
         })
         send("go")"#,

@@ -19,6 +19,7 @@ mod interleave;
 mod keys;
 mod leaving;
 mod library;
+mod provider;
 mod questions;
 mod text;
 mod turns;

@@ -4,6 +4,7 @@
 
 mod rpc;
 mod screen;
+pub mod server;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

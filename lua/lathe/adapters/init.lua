@@ -4,7 +4,7 @@ local M = {}
 
 local config = require("lathe.config")
 
-local HOW = "no adapter is configured: add one to adapters.http in setup(), see `:help lathe-adapters`"
+local HOW = "no adapter has a key: set OPENAI_API_KEY, or add one to adapters.http (`:help lathe-adapters`)"
 
 local registered = {} ---@type table<string, lathe.Adapter>
 
@@ -23,10 +23,13 @@ local function configured(name)
   return found ~= name and found or nil -- `name = "name"` is the shipped one
 end
 
+-- Files here that are no adapters.
+local is_part = { init = true, env = true, request = true }
+
 ---@param name string
 ---@return lathe.Adapter?
 local function shipped(name)
-  if name:find("^[%w_]+$") and name ~= "init" then
+  if name:find("^[%w_]+$") and not is_part[name] then
     local ok, adapter = pcall(require, "lathe.adapters." .. name)
     if ok and type(adapter) == "table" and adapter.wire then
       return adapter
@@ -72,12 +75,40 @@ local function configured_names()
   return names
 end
 
+---Whether the variables that an adapter names are set. Other kinds of values are found at first use.
+---@param adapter lathe.Adapter
+---@return boolean
+local function has_keys(adapter)
+  for _, value in pairs(adapter.env or {}) do
+    if type(value) == "string" and value:find("^[A-Z0-9_]+$") and (vim.env[value] or "") == "" then
+      return false
+    end
+  end
+  return true
+end
+
+---The adapter of a chat that names none: the first configured one whose key is present, else the first shipped one.
+---@return string? name
+local function first_usable()
+  for _, name in ipairs(configured_names()) do
+    local adapter = find(name)
+    if adapter and has_keys(adapter) then
+      return name
+    end
+  end
+  local openai = shipped("openai")
+  return openai and has_keys(openai) and "openai" or nil
+end
+
 ---The names of all adapters, sorted.
 ---@return string[]
 function M.names()
   local names = configured_names()
-  if not vim.list_contains(names, "scripted") then
-    names[#names + 1] = "scripted"
+  for _, path in ipairs(vim.api.nvim_get_runtime_file("lua/lathe/adapters/*.lua", true)) do
+    local name = vim.fs.basename(path):gsub("%.lua$", "")
+    if not is_part[name] and not vim.list_contains(names, name) then
+      names[#names + 1] = name
+    end
   end
   table.sort(names)
   return names
@@ -103,7 +134,7 @@ end
 ---@return string? message how to configure one
 function M.resolve(spec, model)
   if spec == nil then
-    spec = configured_names()[1]
+    spec = first_usable()
     if not spec then
       return nil, HOW
     end
@@ -122,23 +153,25 @@ function M.resolve(spec, model)
   if not adapter.wire then
     return nil, "an adapter without a wire format (`wire`)"
   end
-  adapter.name = adapter.name or (type(spec) == "string" and spec) or adapter.wire
+  -- The name under which the user finds it in the configuration.
+  adapter.name = (type(spec) == "string" and spec) or adapter.name or adapter.wire
   adapter.formatted_name = adapter.formatted_name or adapter.name
   adapter.model = model or adapter.model
+  adapter.schema = vim.deepcopy(adapter.schema)
   return adapter
 end
 
----What a request needs: fields of `core.start_request`.
+---What a request needs: fields of `core.start_request`. An adapter's own `build` makes them at once, else they are made for
+---HTTP, and `done` may be called later.
 ---@param adapter lathe.Adapter
----@param messages lathe.Message[]
----@return table? fields
----@return string? message why there is no request
-function M.request(adapter, messages)
+---@param chat lathe.Chat
+---@param done fun(fields: table?, message: string?)
+function M.request(adapter, chat, done)
   local handlers = adapter.handlers and adapter.handlers.request
-  if not handlers or not handlers.build then
-    return nil, ('wire format "%s" is not known'):format(tostring(adapter.wire))
+  if handlers and handlers.build then
+    return done(handlers.build(adapter, chat.messages))
   end
-  return handlers.build(adapter, messages)
+  require("lathe.adapters.request").build(adapter, chat, done)
 end
 
 -- Variables that git's and GitHub's own programs need; they stay unless the user has configured an adapter with them.
@@ -175,7 +208,7 @@ function M.key_variables(keep)
   local names = {}
   for _, path in ipairs(vim.api.nvim_get_runtime_file("lua/lathe/adapters/*.lua", true)) do
     local name = vim.fs.basename(path):gsub("%.lua$", "")
-    if name ~= "init" then
+    if not is_part[name] then
       collect_keys(shipped(name), false, names)
     end
   end

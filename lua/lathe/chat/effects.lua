@@ -107,6 +107,9 @@ local function tell(chat, kind, text)
     chat:notice("The answer ends here: the limit on tokens was reached. Raise it in the adapter, or ask to go on.")
   elseif kind == "content_filter" then
     chat:notice("The answer ends here: the provider's content filter stopped it.")
+  elseif kind == "request" then
+    local name = chat.adapter and (chat.adapter.formatted_name or chat.adapter.name)
+    chat:notice((name and name .. ": " or "") .. (text or ""))
   elseif kind == "call_as_text" then
     chat:notice("The model wrote a tool call as text. Nothing was run.")
   elseif kind == "repeated_call" then
@@ -159,21 +162,21 @@ function M.performers(chats)
     open_llm(chat)
     chat.render:wait(true)
     events.emit("RequestStarted", chat, { id = request })
-    local fields, message
     if not chat.adapter then
       chat:find_adapter() -- `setup` may have been called since
     end
-    if chat.adapter then
-      fields, message = adapters.request(chat.adapter, chat.messages)
-    else
-      message = chat.adapter_message
-    end
-    if not fields then
-      core.lib.fail_request({ chat = id, request = request, message = message })
+    if not chat.adapter then
+      core.lib.fail_request({ chat = id, request = request, message = chat.adapter_message })
       return
     end
-    fields.chat, fields.request, fields.tools = id, request, chat.tool_registry:offered()
-    core.lib.start_request(fields)
+    adapters.request(chat.adapter, chat, function(fields, message)
+      if not fields then
+        core.lib.fail_request({ chat = id, request = request, message = message })
+        return
+      end
+      fields.chat, fields.request, fields.tools = id, request, chat.tool_registry:offered()
+      core.lib.start_request(fields)
+    end)
   end
 
   function P.finish_request(id, request, failed, input_tokens, output_tokens)

@@ -216,7 +216,15 @@ function Registry:offered()
       local ok, schema = pcall(schema_text, tool)
       if ok then
         local parallel = tool.opts.parallel == true
-        list[#list + 1] = { name = name, schema = schema, numeric_strings = true, parallel = parallel }
+        local fn = tool.schema["function"]
+        list[#list + 1] = {
+          name = name,
+          description = type(fn.description) == "string" and fn.description or nil,
+          strict = type(fn.strict) == "boolean" and fn.strict or nil,
+          schema = schema,
+          numeric_strings = true,
+          parallel = parallel,
+        }
         used[name] = tool
       else
         require("lathe.notify").error(('tool "%s": schema: %s'):format(name, tools.readable(schema)))

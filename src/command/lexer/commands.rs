@@ -179,6 +179,9 @@ impl Lexer<'_> {
             *started = true;
             return Ok(at + 1);
         }
+        if text.starts_with(at + 1, end, b"\\\n") {
+            self.unclear(text, at, "a line that is continued after `(`")?;
+        }
         let Some(word) = run.word else {
             if run.redirect {
                 // Process substitution: `<(…)` is a word.

@@ -18,6 +18,9 @@ impl Lexer<'_> {
                 Ok(self.arithmetic(text, at + 3, end, b')', Place::Arithmetic)?.0)
             }
             Some(b'(') => {
+                if text.starts_with(at + 2, end, b"\\\n") {
+                    self.unclear(text, at, "a line that is continued after `$(`")?;
+                }
                 let double_parens = self.double_parens;
                 self.double_parens |= text.at(at + 2, end) == Some(b'(');
                 let next = self.substitution(text, at + 2, end);

@@ -1,0 +1,19 @@
+-- OpenAI, by its chat completions.
+
+---@type lathe.Adapter
+return {
+  name = "openai",
+  formatted_name = "OpenAI",
+  wire = "openai",
+  url = "https://api.openai.com/v1/chat/completions",
+  env = { api_key = "OPENAI_API_KEY" },
+  headers = { Authorization = "Bearer ${api_key}" },
+  schema = {
+    model = { default = "gpt-5", mapping = "parameters" },
+    reasoning_effort = { mapping = "parameters" },
+    temperature = { mapping = "parameters" },
+    top_p = { mapping = "parameters" },
+    max_completion_tokens = { mapping = "parameters" },
+  },
+  opts = { stream = true, vision = true },
+}

@@ -1,0 +1,299 @@
+//! Chats with a provider on 127.0.0.1 that speaks OpenAI's chat completions: what is sent, what is shown, what goes wrong.
+
+use serde_json::{Value, json};
+
+use crate::chat::editor;
+use crate::support::Editor;
+use crate::support::server::{Reply, Server, stream, text};
+
+const KEY: &str = "sk-very-secret-0123456789";
+
+/// An editor whose chat talks to the server and may use the seed's calculator.
+fn connect(server: &Server) -> Editor {
+    let editor = editor();
+    configure(&editor, server);
+    editor
+}
+
+fn configure(editor: &Editor, server: &Server) {
+    editor.lua_with(
+        r#"
+        local url, key = ...
+        vim.env.TEST_PROVIDER_KEY = key
+        vim.notify = function(text) notes = (notes or "") .. text .. "\n" end
+        dofile(vim.api.nvim_get_runtime_file("examples/calculator.lua", false)[1])
+        calculator = vim.deepcopy(require("lathe.config").get().interactions.chat.tools.calculator)
+        require("lathe").setup({
+          adapters = { http = { local_server = require("lathe.adapters").extend("openai_compatible", {
+            formatted_name = "Local",
+            env = { url = url, api_key = "TEST_PROVIDER_KEY" },
+            schema = { model = { default = "small" } },
+            opts = { limits = { first_byte_ms = 2000, idle_ms = 700 } },
+          }) } },
+          interactions = { chat = { adapter = "local_server", tools = { calculator = calculator } } },
+        })
+        vim.cmd("Lathe chat")
+        chat = require("lathe").last_chat()"#,
+        vec![server.url.as_str().into(), KEY.into()],
+    );
+}
+
+fn delta(delta: Value) -> Value {
+    json!({"choices": [{"index": 0, "delta": delta}]})
+}
+
+fn said(text: &str) -> Vec<Value> {
+    vec![delta(json!({"content": text})), json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})]
+}
+
+/// Sends by keys.
+fn type_and_send(editor: &Editor, text: &str) {
+    editor.input("<Esc>Go");
+    editor.input(text);
+    editor.input("<C-s>");
+}
+
+#[test]
+fn a_typed_message_goes_to_the_provider_and_the_result_of_its_call_goes_back() {
+    let arguments = r#"{"num1": 100, "num2":50,"operation":"multiply"}"#;
+    let (first, second) = arguments.split_at(14);
+    let call = |arguments: &str, start: bool| {
+        let mut call = json!({"index": 0, "function": {"arguments": arguments}});
+        if start {
+            call["id"] = "call_abc".into();
+            call["type"] = "function".into();
+            call["function"]["name"] = "calculator".into();
+        }
+        delta(json!({"tool_calls": [call]}))
+    };
+    let mut closing = said("100 × 50 is **5000**.");
+    closing.push(json!({"choices": [], "usage": {"prompt_tokens": 120, "completion_tokens": 8}}));
+    let server = Server::start(vec![
+        stream(&[
+            delta(json!({"role": "assistant", "content": "Let me see."})),
+            call("", true),
+            call(first, false),
+            call(second, false),
+            json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}),
+        ]),
+        stream(&closing),
+    ]);
+    let editor = connect(&server);
+    type_and_send(&editor, "Use the @{calculator} tool for 100*50");
+    editor.wait_buffer("5000**.");
+    editor.wait_screen("5000");
+
+    let received = server.received();
+    assert_eq!(received.len(), 2);
+    assert_eq!(received[0].header("authorization"), Some(&*format!("Bearer {KEY}")));
+    let mut tools = received[0].body["tools"].clone();
+    assert_eq!(tools[0]["function"]["name"], "calculator");
+    assert_eq!(tools[0]["function"]["strict"], true);
+    let mut body = received[1].body.clone();
+    assert_eq!(body["tools"].take(), tools.take(), "the same tools each time");
+    body["messages"].as_array_mut().unwrap().retain(|message| message["role"] != "system");
+    assert_eq!(
+        body,
+        json!({
+            "model": "small",
+            "stream": true,
+            "stream_options": {"include_usage": true},
+            "tools": null,
+            "messages": [
+                {"role": "user", "content": "Use the calculator tool for 100*50"},
+                {"role": "assistant", "content": "Let me see.", "tool_calls": [
+                    {"id": "call_abc", "type": "function", "function": {"name": "calculator", "arguments": arguments}}
+                ]},
+                {"role": "tool", "tool_call_id": "call_abc", "content": "5000"},
+            ],
+        })
+    );
+    assert!(editor.lua_bool("return chat.usage.input == 120 and chat.usage.output == 8"));
+}
+
+#[test]
+fn a_private_authority_is_trusted_when_it_is_named_and_its_absence_is_explained() {
+    let replies = || vec![stream(&said("over TLS"))];
+    let (server, authority) = Server::start_tls(replies());
+    let editor = editor();
+    let file = editor.home.path().join("authority.pem");
+    std::fs::write(&file, authority).unwrap();
+    editor.lua_with("vim.env.SSL_CERT_FILE = ...", vec![file.to_str().unwrap().into()]);
+    configure(&editor, &server);
+    type_and_send(&editor, "hello");
+    editor.wait_buffer("over TLS");
+
+    let (server, _) = Server::start_tls(replies());
+    let editor = connect(&server);
+    type_and_send(&editor, "hello");
+    editor.wait_lua("not chat.is_running and #chat.messages > 0");
+    editor.wait_buffer("certificate");
+    assert!(server.received().is_empty(), "nothing was sent");
+}
+
+#[test]
+fn errors_of_every_kind_are_shown_and_the_message_can_be_sent_again() {
+    let fails: [(Reply, &str); 8] = [
+        (
+            text(400, "content-type: application/json\r\n", r#"{"error":{"message":"Invalid schema for f"}}"#),
+            "400: Invalid schema for f",
+        ),
+        (text(400, "content-type: text/html\r\n", "<html><title>Bad gateway line</title></html>"), "Bad gateway line"),
+        (text(400, "", ""), "400"),
+        (text(401, "", r#"{"error":{"message":"Incorrect API key"}}"#), "401: Incorrect API key"),
+        (text(413, "", ""), "413"),
+        (text(429, "retry-after: 3600\r\n", r#"{"error":{"message":"slow down"}}"#), "429: slow down"),
+        (
+            Reply::Cut {
+                pieces: vec![b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"half\"}}]}\n\n".to_vec()],
+            },
+            "half",
+        ),
+        (
+            stream(&[delta(json!({"content": "begun"})), json!({"error": {"message": "overloaded inside"}})]),
+            "overloaded inside",
+        ),
+    ];
+    for (reply, shown) in fails {
+        let server = Server::start(vec![reply, stream(&said("all is well"))]);
+        let editor = connect(&server);
+        type_and_send(&editor, "hello");
+        editor.wait_buffer(shown);
+        editor.wait_lua("not chat.is_running");
+        assert!(editor.buffer().contains("! Local"), "{shown}: {}", editor.buffer());
+        type_and_send(&editor, "again");
+        editor.wait_buffer("all is well");
+        assert!(!editor.messages().contains("traceback"), "{shown}");
+    }
+}
+
+#[test]
+fn a_busy_provider_is_asked_again_and_that_is_shown() {
+    let server = Server::start(vec![text(429, "retry-after: 1\r\n", "{}"), stream(&said("here I am"))]);
+    let editor = connect(&server);
+    type_and_send(&editor, "hello");
+    editor.wait_buffer("retry 1 of 4 in 1 s");
+    editor.wait_buffer("here I am");
+    assert_eq!(server.received().len(), 2);
+}
+
+#[test]
+fn r073_a_stream_that_stops_in_a_call_ends_at_the_idle_limit() {
+    let started = r#"data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"calculator"}}]}}]}"#;
+    let server = Server::start(vec![
+        Reply::Hang { pieces: vec![format!("{started}\n\n").into_bytes()] },
+        stream(&said("awake again")),
+    ]);
+    let editor = connect(&server);
+    type_and_send(&editor, "hello");
+    editor.wait_buffer("700 ms");
+    server.wait_left();
+    type_and_send(&editor, "still there?");
+    editor.wait_buffer("awake again");
+    assert!(editor.lua_bool("return paired()"));
+}
+
+#[test]
+fn stop_keeps_the_text_and_ends_the_connection() {
+    let piece = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"so far\"}}]}\n\n".to_vec();
+    let server = Server::start(vec![Reply::Hang { pieces: vec![piece] }, stream(&said("new"))]);
+    let editor = connect(&server);
+    type_and_send(&editor, "hello");
+    editor.wait_buffer("so far");
+    editor.input("<Esc>q");
+    server.wait_left();
+    editor.wait_lua("not chat.is_running");
+    assert!(editor.lua_bool("return chat.messages[#chat.messages].content == 'so far'"));
+    type_and_send(&editor, "and now?");
+    editor.wait_buffer("new");
+}
+
+#[test]
+fn a_missing_key_is_named_and_nothing_is_sent() {
+    let server = Server::start(vec![]);
+    let editor = connect(&server);
+    editor.lua("vim.env.TEST_PROVIDER_KEY = nil");
+    type_and_send(&editor, "hello");
+    editor.wait_buffer("No key for Local: set TEST_PROVIDER_KEY or adapters.http");
+    assert!(server.received().is_empty());
+}
+
+#[test]
+fn keys_come_from_commands_and_functions_too() {
+    for (key, code) in [
+        ("from-a-command", "'cmd:echo from-a-command'"),
+        ("from-a-function", "function() return 'from-a-function' end"),
+    ] {
+        let server = Server::start(vec![stream(&said("thanks"))]);
+        let editor = connect(&server);
+        editor.lua(&format!("chat.adapter.env.api_key = {code}"));
+        type_and_send(&editor, "hello");
+        editor.wait_buffer("thanks");
+        assert_eq!(server.received()[0].header("authorization"), Some(&*format!("Bearer {key}")));
+    }
+}
+
+#[test]
+fn a_hook_may_make_the_tools_and_a_whole_answer_needs_no_stream() {
+    let whole = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": "in one piece"}, "finish_reason": "stop"}]});
+    let server = Server::start(vec![text(200, "content-type: application/json\r\n", &whole.to_string())]);
+    let editor = connect(&server);
+    editor.lua(
+        r#"
+        chat.adapter.opts.stream = false
+        chat.adapter.handlers = { request = { build_tools = function(self, args)
+          local transformed = {}
+          for _, tool in pairs(args.tools) do
+            for _, schema in pairs(tool) do
+              transformed[#transformed + 1] = { type = "function", name = schema["function"].name, by = self.name }
+            end
+          end
+          return { tools = transformed }
+        end } }"#,
+    );
+    type_and_send(&editor, "use @{calculator}");
+    editor.wait_buffer("in one piece");
+    let body = &server.received()[0].body;
+    assert_eq!(body["tools"], json!([{"type": "function", "name": "calculator", "by": "local_server"}]));
+    assert_eq!(body["stream"], false);
+}
+
+#[test]
+fn a_key_is_nowhere_but_in_the_request() {
+    let echo = format!(r#"{{"error":{{"message":"Incorrect API key: {KEY}"}}}}"#);
+    let echo: &'static str = Box::leak(echo.into_boxed_str());
+    let server = Server::start(vec![
+        text(401, "content-type: application/json\r\n", echo),
+        stream(&[
+            delta(json!({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "shell", "arguments": "{}"}}]})),
+            json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}),
+        ]),
+        stream(&said("seen")),
+    ]);
+    let editor = connect(&server);
+    editor.lua(
+        r#"
+        require("lathe").register_tool("shell", { name = "shell", description = "env", cmds = { "env" },
+          schema = { type = "function", ["function"] = { name = "shell", parameters = { type = "object" } } },
+          output = { success = function(self, stdout, meta)
+            environment = tostring(stdout[#stdout])
+            meta.tools.chat:add_tool_output(self, { content = environment })
+          end } })
+        chat.tool_registry:add("shell")"#,
+    );
+    type_and_send(&editor, "hello");
+    editor.wait_buffer("401");
+    type_and_send(&editor, "again");
+    editor.wait_buffer("seen");
+    let places = editor.lua_text(
+        r#"
+        local log = io.open(require("lathe.log").path)
+        return table.concat({
+          log and log:read("*a") or "", vim.inspect(chat), environment, notes or "",
+          table.concat(vim.api.nvim_buf_get_lines(chat.bufnr, 0, -1, false), "\n"),
+        }, "\n")"#,
+    );
+    assert!(places.contains("PAGER=cat"), "the command ran");
+    assert!(!places.contains(KEY), "the key is somewhere");
+    assert!(!editor.messages().contains(KEY));
+}
