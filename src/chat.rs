@@ -68,6 +68,8 @@ pub struct Chat {
     requested: VecDeque<Requested>,
     /// Every call id of the history: no two calls may share one.
     wire_ids: HashSet<String>,
+    /// The last request failed: sending nothing sends it again.
+    failed: bool,
     /// Empty the history as soon as the turn has ended.
     clearing: bool,
     /// Forget the chat as soon as the turn has ended.
@@ -95,6 +97,7 @@ impl Chat {
             given: Vec::new(),
             requested: VecDeque::new(),
             wire_ids: HashSet::new(),
+            failed: false,
             clearing: false,
             closing: false,
         }
@@ -144,6 +147,10 @@ impl Chat {
             self.add_message(shell, Message::User { content, visible: true });
         }
         let has_turn = taken || begun;
+        // Half an answer would be taken for a whole one.
+        if !has_turn && !stopped && self.failed && self.history.take_back() {
+            shell.effects.push(Effect::TakeBackMessage { chat: self.id });
+        }
         if !has_turn && (stopped || !self.awaits_answer()) {
             if !stopped {
                 self.notify(shell, Notice::NothingToSend);
@@ -599,6 +606,7 @@ impl Chat {
 
     fn finish_turn(&mut self, shell: &mut Shell, end: TurnEnd) {
         self.turn = Turn::Idle;
+        self.failed = end == TurnEnd::Failed;
         self.requested.clear();
         self.flush_given(shell);
         let waiting = std::mem::take(&mut self.waiting);

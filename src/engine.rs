@@ -204,6 +204,8 @@ pub enum Effect {
     ShowReasoning { chat: ChatId, text: String },
     /// A message joined the history. Calls of an `Llm` message follow as [`Effect::AddCall`].
     AddMessage { chat: ChatId, message: Arc<Message> },
+    /// The newest message is no part of the history any more.
+    TakeBackMessage { chat: ChatId },
     /// A call joined the last `Llm` message.
     AddCall { chat: ChatId, call: CallId, wire_id: String, name: String, arguments: String },
     /// Decode and check arguments off the main loop → [`Event::CallsChecked`].

@@ -113,6 +113,16 @@ impl History {
         self.messages.push(Arc::new(message));
     }
 
+    /// Takes back the newest message, when it is the model's and asks for nothing.
+    pub fn take_back(&mut self) -> bool {
+        let is_text = matches!(self.last(), Some(Message::Llm { calls, .. }) if calls.is_empty());
+        if is_text {
+            self.messages.pop();
+            self.paired = self.paired.min(self.messages.len());
+        }
+        is_text
+    }
+
     /// Empties the history.
     pub fn clear(&mut self) {
         *self = Self::default();

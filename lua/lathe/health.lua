@@ -36,7 +36,12 @@ local function check_options()
   end
   local adapter, message = require("lathe.adapters").resolve(require("lathe.config").get().interactions.chat.adapter)
   if adapter then
-    health.ok("adapter: " .. adapter.name)
+    local missing = require("lathe.adapters").missing_key(adapter)
+    if missing then
+      health.warn(("adapter %s: the variable %s is not set"):format(adapter.name, missing))
+    else
+      health.ok("adapter: " .. adapter.name)
+    end
   else
     health.warn(message --[[@as string]])
   end

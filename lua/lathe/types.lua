@@ -259,7 +259,6 @@ error("lathe.types is for the language server only")
 ---@field max_lines integer of the result of a call
 ---@field max_bytes integer
 
----What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
 ---@class lathe.OfferedTool
 ---@field name string
 ---@field description string?
@@ -268,6 +267,7 @@ error("lathe.types is for the language server only")
 ---@field numeric_strings boolean
 ---@field parallel boolean
 
+---What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
 ---@class lathe.Core
 ---@field version string
 ---@field start fun(performers: lathe.Performers)
@@ -303,6 +303,7 @@ error("lathe.types is for the language server only")
 ---@field show_text fun(chat: integer, text: string)
 ---@field show_reasoning fun(chat: integer, text: string)
 ---@field add_message fun(chat: integer, role: string, text: string, wire: string?, failed: boolean?, visible: boolean, reasoning: string?)
+---@field take_back_message fun(chat: integer) the newest one
 ---@field add_call fun(chat: integer, call: integer, wire_id: string, name: string, arguments: string)
 ---@field start_batch fun(chat: integer, calls: integer)
 ---@field finish_batch fun(chat: integer, failed: boolean)

@@ -32,7 +32,7 @@ macro_rules! performers {
 }
 
 performers! {
-    take_input hold_input start_turn send_request finish_request show_text show_reasoning add_message add_call
+    take_input hold_input start_turn send_request finish_request show_text show_reasoning add_message take_back_message add_call
     start_batch finish_batch prepare_call find_fact ask_approval close_question run_cmd store_text kill_jobs run_output run_exit
     finish_call notify finish_turn clear_chat close_chat log
 }
@@ -104,6 +104,7 @@ impl Performers {
                 call("show_reasoning", &lua_fn.show_reasoning, (chat.0, text.as_str()))?
             }
             Effect::AddMessage { chat, message } => self.add_message(*chat, message)?,
+            Effect::TakeBackMessage { chat } => call("take_back_message", &lua_fn.take_back_message, chat.0)?,
             Effect::AddCall { chat, call: id, wire_id, name, arguments } => {
                 let arguments = (chat.0, id.0, wire_id.as_str(), name.as_str(), arguments.as_str());
                 call("add_call", &lua_fn.add_call, arguments)?
@@ -241,6 +242,7 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         | Effect::ShowText { .. }
         | Effect::ShowReasoning { .. }
         | Effect::AddMessage { .. }
+        | Effect::TakeBackMessage { .. }
         | Effect::AddCall { .. }
         | Effect::CheckCalls { .. }
         | Effect::StartBatch { .. }

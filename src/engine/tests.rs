@@ -588,6 +588,30 @@ fn auto_submit_settings_decide_by_outcome_and_rejected_counts_as_success() {
 }
 
 #[test]
+fn half_an_answer_of_a_failed_request_is_taken_back_when_it_is_sent_again() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    hand.say(Event::Submitted { chat });
+    let request = request_of(&hand.say(Event::InputTaken { chat, text: Some("hello".into()) }));
+    hand.say(Event::RequestItems { chat, request, items: vec![Item::Text("half".into())] });
+    let effects = hand.say(Event::RequestFailed { chat, request, message: "reset".into() });
+    assert_eq!(ended(&effects), Some(TurnEnd::Failed));
+    hand.say(Event::Submitted { chat });
+    let effects = hand.say(Event::InputTaken { chat, text: None });
+    assert_eq!(effects[0], Effect::TakeBackMessage { chat });
+    assert!(sends(&effects));
+    let history = hand.engine.history(chat).expect("the chat is there").messages();
+    assert_eq!(history.len(), 1);
+    // A whole answer stays.
+    let request = request_of(&effects);
+    hand.say(Event::RequestItems { chat, request, items: vec![Item::Text("whole".into())] });
+    hand.say(Event::RequestFinished { chat, request });
+    hand.say(Event::Submitted { chat });
+    let effects = hand.say(Event::InputTaken { chat, text: None });
+    assert_eq!(effects, vec![Effect::Notify { chat, notice: Notice::NothingToSend }]);
+}
+
+#[test]
 fn stop_during_setup_still_runs_on_exit() {
     let mut hand = Hand::new();
     let chat = hand.chat;
@@ -833,6 +857,7 @@ impl Storm {
             | Effect::ShowText { .. }
             | Effect::ShowReasoning { .. }
             | Effect::AddMessage { .. }
+            | Effect::TakeBackMessage { .. }
             | Effect::StartBatch { .. }
             | Effect::CloseQuestion { .. }
             | Effect::KillJobs { .. }

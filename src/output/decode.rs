@@ -13,6 +13,9 @@ const DETECT_BYTES: usize = 4096;
 const SURE_BYTES: usize = 24;
 /// A longer line is decoded in pieces of this size.
 const PIECE_BYTES: usize = 16 * 1024;
+/// How far plain lines are looked for at once. Less than a piece: what takes whole lines must not take one that comes in
+/// pieces otherwise. And no more than this is looked at again for each line that is not plain.
+const PLAIN_BYTES: usize = 4096;
 /// Text lines after binary data count as text again when there are more than these, or when the output ends.
 const MAX_HELD_LINES: usize = 64;
 const MAX_HELD_BYTES: usize = 8 * 1024;
@@ -215,7 +218,7 @@ impl Lines {
             return "";
         }
         let whole_lines = |bytes: &'a [u8]| &bytes[..memchr::memrchr(b'\n', bytes).map_or(0, |position| position + 1)];
-        let mut lines = whole_lines(bytes);
+        let mut lines = whole_lines(&bytes[..bytes.len().min(PLAIN_BYTES)]);
         if let Some(position) = first_special(lines) {
             lines = whole_lines(&lines[..position]);
         }
@@ -241,8 +244,9 @@ impl Lines {
         let bytes = piece.bytes;
         if let Some(unfinished) = self.unfinished.take() {
             // As `plain_lines` sees it when all of the line is there.
-            let is_utf8 = matches!(unfinished, Reading::Utf8) && std::str::from_utf8(bytes).is_ok();
-            self.seen_utf8 |= is_utf8 && !bytes.is_ascii();
+            if matches!(unfinished, Reading::Utf8) && !self.doubts_utf8() {
+                self.seen_utf8 |= !bytes.is_ascii() && std::str::from_utf8(bytes).is_ok();
+            }
             return Some(unfinished);
         }
         let controls = bytes.iter().filter(|byte| is_binary_control(**byte)).count();
@@ -257,6 +261,9 @@ impl Lines {
             if bytes.is_ascii() || !self.doubts_utf8() {
                 self.seen_utf8 |= !bytes.is_ascii();
                 return Some(Reading::Utf8);
+            }
+            if self.binary.is_some() {
+                return Some(Reading::Binary);
             }
         } else if nuls > 0 || controls * 20 > bytes.len() || self.binary.is_some() {
             return Some(Reading::Binary);

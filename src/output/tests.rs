@@ -120,6 +120,28 @@ fn utf_8_with_a_fault_stays_utf_8() {
 }
 
 #[test]
+fn long_line_tells_as_much_of_the_encoding_whole_as_in_pieces() {
+    for length in [10, 4095, 4096, 16_383, 16_384, 17_372, 70_000] {
+        let line = ["y".repeat(length).as_bytes(), "é\n".as_bytes()].concat();
+        let bytes = [&line, b"\xff\n".as_slice(), "é".as_bytes()].concat();
+        let whole = collect_with(&Limits::new(Keep::Head), &Spill::default(), &[&bytes]);
+        let single: Vec<&[u8]> = bytes.chunks(1).collect();
+        let split = collect_with(&Limits::new(Keep::Head), &Spill::default(), &single);
+        assert!(split == whole, "{length}");
+        assert!(whole.truncated.is_some() || whole.text.ends_with("ÿ\né"), "{length}: {:?}", &whole.text[length..]);
+    }
+}
+
+#[test]
+fn what_follows_binary_data_never_comes_before_it() {
+    let latin_1 = b"caf\xe9 cr\xe8me\n".repeat(30);
+    // In lines like these it is not clear whether the last one is UTF-8.
+    let text = clean(&[&latin_1, b"\x89PNG\0\0\n\xc3\xa9t\xc3\xa9\nend\n".as_slice()].concat());
+    let after = "[13 bytes of binary data]\nend\n[not all";
+    assert!(text.starts_with(&("café crème\n".repeat(30) + after)), "{text}");
+}
+
+#[test]
 fn binary_data_becomes_a_mark_and_text_around_it_stays() {
     let (_folder, spill) = spill();
     let limits = Limits::new(Keep::HeadTail);

@@ -75,16 +75,15 @@ local function configured_names()
   return names
 end
 
----Whether the variables that an adapter names are set. Other kinds of values are found at first use.
+---A variable that an adapter names and that is not set. Other kinds of values are found at first use.
 ---@param adapter lathe.Adapter
----@return boolean
-local function has_keys(adapter)
+---@return string? variable
+function M.missing_key(adapter)
   for _, value in pairs(adapter.env or {}) do
     if type(value) == "string" and value:find("^[A-Z0-9_]+$") and (vim.env[value] or "") == "" then
-      return false
+      return value
     end
   end
-  return true
 end
 
 ---The adapter of a chat that names none: the first configured one whose key is present, else the first shipped one.
@@ -92,12 +91,12 @@ end
 local function first_usable()
   for _, name in ipairs(configured_names()) do
     local adapter = find(name)
-    if adapter and has_keys(adapter) then
+    if adapter and not M.missing_key(adapter) then
       return name
     end
   end
   local openai = shipped("openai")
-  return openai and has_keys(openai) and "openai" or nil
+  return openai and not M.missing_key(openai) and "openai" or nil
 end
 
 ---The names of all adapters, sorted.

@@ -232,6 +232,14 @@ function M.performers(chats)
     end
   end
 
+  function P.take_back_message(id)
+    local chat = chats[id]
+    if chat then
+      chat.messages[#chat.messages] = nil
+      chat.last_llm = nil
+    end
+  end
+
   function P.add_call(id, call, wire_id, name, arguments)
     local chat = chats[id]
     if not chat then
