@@ -127,7 +127,7 @@ function M.start(chat, call, cmd, entry)
     shell = settings.shell,
     -- Empty when it was deleted: then the core says so.
     cwd = chat.cwd,
-    without = adapters.key_variables(settings.keep_env),
+    without = adapters.key_variables(chat.adapter, settings.keep_env),
     background = call.tool.opts.background == true,
     max_lines = limits.max_lines,
     max_bytes = limits.max_bytes,
