@@ -162,6 +162,13 @@ impl Decoder {
             Codec::OpenAi(decoder) => decoder.finish(),
         }
     }
+
+    /// Whether `Item::End` or `Item::Failed` was given: what else arrives means nothing.
+    pub fn is_over(&self) -> bool {
+        match &self.codec {
+            Codec::OpenAi(decoder) => decoder.is_over(),
+        }
+    }
 }
 
 /// How many bytes of a name the providers take.
