@@ -227,7 +227,11 @@ impl Chat {
     pub fn request_started(&mut self, shell: &mut Shell, request: RequestId, tools: Arc<[OfferedTool]>) {
         match &mut self.turn {
             Turn::Answering(answering) if answering.request == request => answering.tools = tools,
-            _ => self.ignore_late(shell, "request"),
+            _ => {
+                // The end came before it had begun.
+                shell.effects.push(Effect::AbortRequest { chat: self.id, request });
+                self.ignore_late(shell, "request");
+            }
         }
     }
 
