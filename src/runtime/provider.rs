@@ -129,7 +129,7 @@ async fn send(http: &Http, inbox: &Arc<Inbox>, provider: ProviderRequest) -> Res
     };
     let sent = first(answer, lingering).await.unwrap_or(Ok(()));
     match sent {
-        Err(error) if !decoder.is_over() => Err(explain(&error)),
+        Err(error) if !(decoder.is_over() || decoder.is_whole()) => Err(explain(&error)),
         _ => {
             tell(decoder.finish());
             Ok(())

@@ -30,6 +30,21 @@ fn an_answer_is_complete_with_done_though_the_connection_stays_open() {
 }
 
 #[test]
+fn an_answer_with_a_finish_reason_is_complete_though_its_body_never_ends() {
+    let pieces = sse(&[
+        delta(json!({"tool_calls": [call(0, "c1", "calculator", r#"{"num1":2,"num2":3,"operation":"add"}"#)]})),
+        json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}),
+    ]);
+    for reply in [Reply::Hang { pieces: vec![pieces.clone()] }, Reply::Cut { pieces: vec![pieces.clone()] }] {
+        let server = Server::start(vec![reply, stream(&said("it is five"))]);
+        let editor = connect(&server);
+        type_and_send(&editor, "use @{calculator}");
+        editor.wait_buffer("it is five");
+        assert!(!editor.buffer().contains("! Local"), "{}", editor.buffer());
+    }
+}
+
+#[test]
 fn a_key_in_an_error_within_the_stream_is_hidden() {
     let echo = json!({"error": {"message": format!("Incorrect API key: {KEY}")}});
     let whole = Reply::Body {
