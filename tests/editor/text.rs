@@ -257,3 +257,28 @@ fn a_long_output_does_not_hold_the_editor() {
     assert!(gaps.max_ms() < 500.0, "{:?}", gaps.max_ms());
     editor.assert_quiet();
 }
+
+#[test]
+fn a_very_long_line_of_the_model_goes_on_in_the_next_and_nothing_of_it_is_lost() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        local chunks = {}
+        for i = 1, 40 do
+          chunks[i] = ("€%d "):format(i):rep(5000)
+        end
+        whole = table.concat(chunks)
+        open({ { chunks = chunks } }, {})
+        send("go")"#,
+    );
+    editor.wait_ended(1);
+    let check = r#"
+        local longest, shown = 0, {}
+        for _, line in ipairs(vim.api.nvim_buf_get_lines(chat.bufnr, 0, -1, false)) do
+          longest = math.max(longest, #line)
+          if line:find("€", 1, true) then shown[#shown + 1] = line end
+        end
+        return longest <= 8192 and table.concat(shown) == whole and chat.messages[2].content == whole"#;
+    editor.wait_until("all of it is shown", || editor.lua_bool(check));
+    editor.assert_quiet();
+}

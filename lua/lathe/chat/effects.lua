@@ -8,6 +8,7 @@ local block = require("lathe.chat.block")
 local calls = require("lathe.tools.call")
 local core = require("lathe.core")
 local events = require("lathe.events")
+local jobs = require("lathe.tools.jobs")
 local log = require("lathe.log")
 local notify = require("lathe.notify")
 local prompt = require("lathe.chat.prompt")
@@ -353,7 +354,7 @@ function M.performers(chats)
     local chat = chats[id]
     call = chat and chat.calls[call]
     if call then
-      calls.kill_jobs(call)
+      jobs.kill_all(call)
     end
   end
 

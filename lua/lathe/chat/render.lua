@@ -3,6 +3,7 @@
 local M = {}
 
 local block = require("lathe.chat.block")
+local compose = require("lathe.chat.compose")
 local highlight = require("lathe.chat.highlight")
 local log = require("lathe.log")
 local notify = require("lathe.notify")
@@ -33,6 +34,7 @@ local INPUT_MARK = 1
 ---@field tail string? kind of what the history ends with; "output": a call with more than its line
 ---@field role string? role of the last heading
 ---@field carry string line ends at the end of streamed text, written only when more follows
+---@field tail_bytes integer length of the history's last line
 local Render = {}
 Render.__index = Render
 
@@ -49,6 +51,7 @@ function M.new(bufnr, opts)
     dirty = {},
     live = {},
     carry = "",
+    tail_bytes = 0,
     written_ms = 0,
     due = false,
   }, Render)
@@ -306,92 +309,12 @@ local function rewrite(self, call_block)
   place(self, call_block, row, n_lines, lines[1])
 end
 
----The text of a piece of the model's answer, without line ends at its borders.
----@param self lathe.Render
----@param item table
----@param goes_on boolean it continues what is there
----@return string[]? lines
-local function streamed(self, item, goes_on)
-  local text = table.concat(item.pieces)
-  text = goes_on and self.carry .. text or text:gsub("^[\r\n]+", "")
-  local last = #text
-  while last > 0 and (text:byte(last) == 10 or text:byte(last) == 13) do
-    last = last - 1
-  end
-  if last == 0 then
-    self.carry = goes_on and text or ""
-    return nil
-  end
-  self.carry = text:sub(last + 1)
-  local lines = block.split(text:sub(1, last))
-  if item.kind == "reasoning" then
-    for i = goes_on and 2 or 1, #lines do
-      lines[i] = "> " .. lines[i]
-    end
-  end
-  return lines
-end
-
----Turns the queue into lines.
----@param self lathe.Render
----@return string[] lines
----@return boolean joined whether the first line continues the history's last
----@return table marks flat: index, item, count of lines, index, …
----@return string? tail
-local function build(self)
-  local lines, n = {}, 0
-  local marks, n_marks = {}, 0
-  local joined = false
-  local tail = self.tail
-  local function mark(index, item, count)
-    marks[n_marks + 1], marks[n_marks + 2], marks[n_marks + 3] = index, item, count
-    n_marks = n_marks + 3
-  end
-  for _, item in ipairs(self.queue) do
-    local kind = item.kind
-    if kind == "call" then
-      if tail and tail ~= "call" then
-        n = n + 1
-        lines[n] = ""
-      end
-      local count = block.append(lines, n, item, self.icons, self.limits)
-      mark(n, item, count)
-      n = n + count
-      tail = count == 1 and kind or "output"
-    else
-      local goes_on = kind == tail and item.pieces ~= nil
-      local new = item.lines or streamed(self, item, goes_on)
-      if new then
-        local from = 1
-        if goes_on and n == 0 then
-          joined = true
-        elseif goes_on then
-          lines[n] = lines[n] .. new[1]
-          from = 2
-        elseif tail then
-          n = n + 1
-          lines[n] = ""
-        end
-        if kind == "heading" then
-          mark(n, item, 1)
-        end
-        for i = from, #new do
-          n = n + 1
-          lines[n] = new[i]
-        end
-        tail = kind
-      end
-    end
-  end
-  return lines, joined, marks, tail
-end
-
 ---@param self lathe.Render
 local function write_queue(self)
   local bufnr = self.bufnr
   local rest = vim.list_slice(self.queue, MAX_ITEMS + 1)
   self.queue = vim.list_slice(self.queue, 1, MAX_ITEMS)
-  local lines, joined, marks, tail = build(self)
+  local lines, joined, marks, tail = compose.lines(self)
   self.queue = rest
   if #lines == 0 then
     return

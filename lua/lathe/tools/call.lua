@@ -2,7 +2,9 @@
 -- When each of them runs is the engine's decision; how a call looks is not known here.
 local M = {}
 
+local copy = require("lathe.tools.copy")
 local core = require("lathe.core")
+local jobs = require("lathe.tools.jobs")
 local log = require("lathe.log")
 local shell = require("lathe.tools.shell")
 local tools = require("lathe.tools")
@@ -11,8 +13,6 @@ local hrtime = vim.uv.hrtime
 
 -- Flags of `prepare_call`'s answer.
 local SUCCESS, ERROR, REJECTED, CANCELLED, ON_EXIT = 1, 2, 4, 8, 16
--- How long a registered job may take to end by itself after SIGTERM.
-local KILL_AFTER_MS = 1000
 
 -- Errors of the author's functions -----------------------------------------------------------------------------------
 
@@ -86,63 +86,6 @@ end
 
 -- Preparing ----------------------------------------------------------------------------------------------------------
 
----A deep copy; cycles stay cycles, userdata and functions are shared.
----@param value table
----@param seen table<table, table> what has been copied
----@return table
-local function copy(value, seen)
-  local result = {}
-  seen[value] = result
-  for key, item in next, value do
-    if type(item) == "table" then
-      item = seen[item] or copy(item, seen)
-    end
-    if type(key) == "table" then
-      key = seen[key] or copy(key, seen)
-    end
-    result[key] = item
-  end
-  local meta = getmetatable(value)
-  if type(meta) == "table" then
-    setmetatable(result, meta)
-  end
-  return result
-end
-M.copy = copy
-
----@param tool lathe.Tool
----@param key any
----@return any
-local function copy_schema(tool, key)
-  if key ~= "schema" then
-    return nil
-  end
-  local definition = tools.resolve(rawget(tool, "name"))
-  local schema = definition and copy(definition.schema, {})
-  rawset(tool, "schema", schema)
-  return schema
-end
-
-local lazy = { __index = copy_schema }
-
----A call's own copy of a tool. The schema, most of what there is to copy, is copied when it is first looked at.
----@param definition lathe.Tool
----@return lathe.Tool
-local function copy_tool(definition)
-  if getmetatable(definition) then
-    return copy(definition, {})
-  end
-  local result = {}
-  -- What the author's table says about itself is about the copy.
-  local seen = { [tools.source(definition.name) or definition] = result, [definition] = result }
-  for key, item in next, definition do
-    if key ~= "schema" then
-      result[key] = type(item) == "table" and (seen[item] or copy(item, seen)) or item
-    end
-  end
-  return setmetatable(result, lazy)
-end
-
 ---A call that the model or a caller asked for.
 ---@param chat lathe.Chat
 ---@param id integer
@@ -193,7 +136,7 @@ end
 ---@param args table
 ---@return lathe.Tool
 local function equip(chat, call, definition, args)
-  local tool = copy_tool(definition)
+  local tool = copy.tool(definition)
   tool.args = args
   tool.function_call = call.function_call
   local view = setmetatable({
@@ -395,49 +338,6 @@ local function settle(call, result)
   return call.succeeded
 end
 
----@param job any
----@return boolean
-local function is_job(job)
-  local ok, kill = pcall(function()
-    return job.kill
-  end)
-  return ok and kill ~= nil
-end
-
----@param call lathe.Call
----@param job any
-local function kill(call, job)
-  local ok, err = pcall(job.kill, job, 15)
-  if not ok then
-    log.warn(('tool "%s": a job could not be ended: %s'):format(call.name, readable(err)))
-  end
-  local timer = vim.uv.new_timer()
-  if timer then
-    timer:start(KILL_AFTER_MS, 0, function()
-      timer:close()
-      pcall(function()
-        if job.is_closing and not job:is_closing() then
-          job:kill(9)
-        end
-      end)
-    end)
-  end
-end
-
----@param call lathe.Call
----@param job any
-local function register_job(call, job)
-  if not is_job(job) then
-    error("register_job: expected a job with a method kill, got " .. readable(job), 3)
-  end
-  if call.killed or call.finished then
-    return kill(call, job)
-  end
-  local jobs = call.jobs or {}
-  call.jobs = jobs
-  jobs[#jobs + 1] = job
-end
-
 ---Runs a function of `cmds`.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
@@ -460,7 +360,7 @@ local function run_function(chat, call, cmd, fn)
       end
     end,
     register_job = function(job)
-      register_job(call, job)
+      jobs.register(call, job)
     end,
   }
   local ok, result = xpcall(fn, keep_trace, call.view, call.args, opts)
@@ -524,17 +424,6 @@ end
 function M.store_text(chat, call, succeeded, text)
   call.pending, call.has_pending, call.succeeded = shell.lines(text), true, succeeded
   record(chat, call, succeeded)
-end
-
----Ends the jobs that the call registered, and those it will register.
----@param call lathe.Call
-function M.kill_jobs(call)
-  call.killed = true
-  local jobs = call.jobs
-  call.jobs = nil
-  for _, job in ipairs(jobs or {}) do
-    kill(call, job)
-  end
 end
 
 -- After the cmds -----------------------------------------------------------------------------------------------------
