@@ -345,8 +345,7 @@ impl Engine {
             ref event => event.chat(),
         };
         let Some(chat) = id.and_then(|id| self.chats.get_mut(&id)) else {
-            let text = "a late event for a chat that is gone was dropped".to_owned();
-            return vec![Effect::Log { level: LogLevel::Debug, text }];
+            return late(event);
         };
         let shell = &mut shell;
         match event {
@@ -386,6 +385,16 @@ impl Engine {
         }
         effects
     }
+}
+
+/// For a chat that is gone.
+fn late(event: Event) -> Vec<Effect> {
+    let text = "a late event for a chat that is gone was dropped".to_owned();
+    let mut effects = vec![Effect::Log { level: LogLevel::Debug, text }];
+    if let Event::RequestStarted { chat, request, .. } = event {
+        effects.push(Effect::AbortRequest { chat, request });
+    }
+    effects
 }
 
 impl Event {

@@ -17,7 +17,11 @@ impl Chat {
     pub fn request_started(&mut self, shell: &mut Shell, request: RequestId, tools: Arc<[OfferedTool]>) {
         match &mut self.turn {
             Turn::Answering(answering) if answering.request == request => answering.tools = tools,
-            _ => self.ignore_late(shell, "request"),
+            Turn::Idle | Turn::TakingInput { .. } | Turn::Answering(_) | Turn::Checking(_) | Turn::Running(_) => {
+                self.ignore_late(shell, "request");
+                // A stop came before it was on its way (a key took its time): there was nothing to end then.
+                shell.effects.push(Effect::AbortRequest { chat: self.id, request });
+            }
         }
     }
 

@@ -380,6 +380,17 @@ fn asked() -> (Hand, RequestId) {
 }
 
 #[test]
+fn a_request_that_starts_after_the_stop_is_ended() {
+    for gone in [false, true] {
+        let (mut hand, request) = asked();
+        let chat = hand.chat;
+        hand.say(if gone { Event::ChatClosed { chat } } else { Event::ChatStopped { chat } });
+        let effects = hand.say(Event::RequestStarted { chat, request, tools: Arc::from([]) });
+        assert!(effects.contains(&Effect::AbortRequest { chat, request }), "{effects:?}");
+    }
+}
+
+#[test]
 fn an_error_in_the_middle_of_an_answer_keeps_the_text_and_the_chat_goes_on() {
     let (mut hand, request) = asked();
     let chat = hand.chat;
