@@ -21,7 +21,7 @@ use client::Clients;
 pub use environment::Environment;
 pub use error::HttpError;
 pub use outside::Outside;
-use secrets::Secrets;
+pub(super) use secrets::Secrets;
 use target::Target;
 
 /// How much of the body of an error is kept.
@@ -121,6 +121,11 @@ impl HttpRequest {
             environment: Environment::of_process(),
         }
     }
+
+    /// What nobody may read of it, for what servers say in good answers.
+    pub(super) fn secrets(&self) -> Secrets {
+        Secrets::of(&self.headers, Target::parse(&self.url).ok().as_ref())
+    }
 }
 
 impl fmt::Debug for HttpRequest {
@@ -167,7 +172,7 @@ impl Http {
         mut on_event: impl FnMut(HttpEvent) + Send,
     ) -> Result<(), HttpError> {
         let target = Target::parse(&request.url)?;
-        let secrets = Secrets::of(&request.headers, &target);
+        let secrets = request.secrets();
         let retries = request.retries;
         let prepared = Prepared::new(request)?;
 

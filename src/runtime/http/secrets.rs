@@ -8,14 +8,16 @@ const MIN_BYTES: usize = 8;
 const HIDDEN: &[u8] = b"[hidden]";
 
 /// Values that are hidden wherever they turn up.
-pub(super) struct Secrets(Vec<String>);
+pub(in crate::runtime) struct Secrets(Vec<String>);
 
 impl Secrets {
-    pub(super) fn of(headers: &[(String, String)], target: &Target) -> Self {
+    pub(super) fn of(headers: &[(String, String)], target: Option<&Target>) -> Self {
         let headers = headers.iter().filter(|(name, _)| !is_plain(name));
         let words = headers.flat_map(|(_, value)| value.split([' ', ';', ',']).map(str::to_owned));
-        let query = target.url().query_pairs().filter(|(name, _)| !is_plain(name)).map(|(_, value)| value.into_owned());
-        let password = target.url().password().map(str::to_owned);
+        let url = target.map(Target::url);
+        let query = url.into_iter().flat_map(|url| url.query_pairs());
+        let query = query.filter(|(name, _)| !is_plain(name)).map(|(_, value)| value.into_owned());
+        let password = url.and_then(|url| url.password()).map(str::to_owned);
         let mut all: Vec<_> = words.chain(query).chain(password).filter(|word| word.len() >= MIN_BYTES).collect();
         // A key that holds another is hidden whole.
         all.sort_by_key(|word| std::cmp::Reverse(word.len()));
@@ -23,7 +25,7 @@ impl Secrets {
     }
 
     /// The text without them.
-    pub(super) fn hide(&self, text: String) -> String {
+    pub(in crate::runtime) fn hide(&self, text: String) -> String {
         if !self.are_in(text.as_bytes()) {
             return text;
         }
