@@ -146,6 +146,9 @@ impl Runtime {
     /// # Errors
     /// Each variant of [`RunError`]; no event follows then.
     pub fn run_command(&self, cmd: CommandCmd) -> Result<(), RunError> {
+        if self.shut_down.load(Ordering::Acquire) {
+            return Err(RunError::ShutDown);
+        }
         self.commands.start(&self.inbox, self.spill(), cmd)
     }
 

@@ -115,18 +115,17 @@ impl Pump {
         }
     }
 
-    /// Ends all turns, for good: jobs are ended, `on_exit` runs, commands and requests are stopped. Bounded by
+    /// Ends all turns, for good: jobs are ended, `on_exit` runs, commands and requests are stopped. Bounded by twice
     /// [`LEAVING_BUDGET`] and what [`Runtime::shutdown`] takes.
     pub fn shut_down(&self, lua: &Lua) {
-        let until = Instant::now() + LEAVING_BUDGET;
         let chats = self.engine.borrow().chats();
         for chat in chats {
             self.push(Event::ChatStopped { chat });
         }
-        self.work(lua, until);
+        self.work(lua, Instant::now() + LEAVING_BUDGET);
         self.runtime.shutdown();
-        // What became of the commands.
-        self.work(lua, until);
+        // What became of the commands, whose calls may have an `on_exit`. A budget of its own: stubborn ones use up the first.
+        self.work(lua, Instant::now() + LEAVING_BUDGET);
         self.waker.close();
     }
 
