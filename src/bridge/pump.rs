@@ -31,7 +31,8 @@ pub struct Pump {
     effects: RefCell<VecDeque<Effect>>,
     /// The call whose arguments are being turned into Lua.
     preparing: RefCell<Option<Preparing>>,
-    inbox: Arc<Inbox>,
+    /// What is on its way to the engine.
+    pub inbox: Arc<Inbox>,
     /// The fault that was reported last: one that repeats itself is shown once.
     last_fault: RefCell<String>,
     /// What runs off the main loop.
