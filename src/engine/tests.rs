@@ -655,6 +655,33 @@ fn half_an_answer_of_a_failed_request_is_taken_back_when_it_is_sent_again() {
 }
 
 #[test]
+fn a_message_given_after_a_failed_request_is_not_taken_back() {
+    for given_before in [false, true] {
+        let (mut hand, request) = asked();
+        let chat = hand.chat;
+        let given = Event::MessageGiven { chat, role: Role::Llm, content: "given".into(), visible: true };
+        let failed = Event::RequestFailed { chat, request, message: "reset".into() };
+        let (first, second) = if given_before { (given, failed) } else { (failed, given) };
+        hand.say(first);
+        hand.say(second);
+        hand.say(Event::Submitted { chat });
+        let effects = hand.say(Event::InputTaken { chat, text: None });
+        assert_eq!(effects, vec![Effect::Notify { chat, notice: Notice::NothingToSend }]);
+    }
+}
+
+#[test]
+fn requested_calls_that_a_failed_turn_drops_are_logged_by_name() {
+    let (mut hand, request) = asked();
+    let chat = hand.chat;
+    let call = RequestedCall { wire_id: String::new(), name: "glob".into(), arguments: String::new() };
+    hand.say(Event::CallsRequested { chat, calls: vec![call], tools: Arc::from([]), submit: false });
+    let effects = hand.say(Event::RequestFailed { chat, request, message: "reset".into() });
+    let logged = |effect: &Effect| matches!(effect, Effect::Log { text, .. } if text.ends_with("ended: glob"));
+    assert!(effects.iter().any(logged), "{effects:?}");
+}
+
+#[test]
 fn stop_during_setup_still_runs_on_exit() {
     let mut hand = Hand::new();
     let chat = hand.chat;
