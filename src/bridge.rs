@@ -171,13 +171,13 @@ impl Exports<'_> {
         })?;
         self.event("answer", |fields| {
             let reason = fields.optional_text("reason")?;
-            let words = [("always", 0), ("accept", 1), ("reject", 2), ("cancel", 3)];
-            let answer = match fields.word("answer", &words, "\"always\", \"accept\", \"reject\" or \"cancel\"")? {
-                0 => Answer::Always,
-                1 => Answer::Accept,
-                2 => Answer::Reject { reason },
-                _ => Answer::Cancel,
-            };
+            let words = [
+                ("always", Answer::Always),
+                ("accept", Answer::Accept),
+                ("reject", Answer::Reject { reason }),
+                ("cancel", Answer::Cancel),
+            ];
+            let answer = fields.word("answer", &words, "\"always\", \"accept\", \"reject\" or \"cancel\"")?;
             Ok(Event::ApprovalAnswered { chat: chat(fields)?, call: CallId(fields.integer("call")?), answer })
         })
     }

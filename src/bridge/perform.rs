@@ -40,7 +40,7 @@ performers! {
 /// Performs effects. Only the main thread has one.
 pub struct Performers {
     functions: Functions,
-    /// What commands print goes here. May be missing as long as nothing starts commands.
+    /// What null and `{}` are in Lua, for arguments.
     marks: JsonMarks,
 }
 

@@ -10,7 +10,6 @@ use mlua::Lua;
 
 use super::convert::Unfolding;
 use super::guard;
-
 use super::perform::{PerformError, Performers, not_prepared, reply_after_fault};
 use super::waker::Waker;
 use crate::engine::{ChatId, ChatSettings, Effect, Engine, Event, LogLevel};

@@ -156,7 +156,10 @@ impl Chat {
         let mut calls = Vec::with_capacity(drafts.len());
         let mut queue = Vec::with_capacity(drafts.len());
         for ((id, draft), checked) in drafts.into_iter().zip(checked) {
-            let usable = !matches!(checked.arguments, Err(ArgumentsError::NotAnObject(_)));
+            let usable = match checked.arguments {
+                Ok(_) | Err(ArgumentsError::DoesNotFit(_)) => true,
+                Err(ArgumentsError::NotAnObject(_) | ArgumentsError::NotChecked(_)) => false,
+            };
             let blank = draft.arguments.trim().is_empty() || draft.arguments.trim() == "[]";
             let tool = offered.get(draft.name.as_str());
             calls.push(Call {

@@ -241,6 +241,17 @@ fn r028_a_call_with_cut_off_arguments_leaves_its_siblings_alone() {
 }
 
 #[test]
+fn arguments_that_nobody_looked_at_do_not_go_back_to_the_provider() {
+    let mut hand = Hand::new();
+    let effects = hand.calls("read", &[("c1", "calculator", Err(ArgumentsError::NotChecked("a fault".into())))]);
+    assert!(sends(&effects));
+    assert_eq!(hand.results(), vec![("c1".into(), "a fault".into(), true)]);
+    let history = hand.engine.history(hand.chat).expect("the chat is there").messages();
+    let Message::Llm { calls, .. } = history[1].as_ref() else { panic!("the second message is the model's") };
+    assert_eq!(calls[0].arguments, "{}");
+}
+
+#[test]
 fn r030_an_unknown_tool_is_answered_with_the_names_that_exist() {
     let mut hand = Hand::new();
     let effects = hand.calls("x", &[("c9", "no_such_tool", Ok(json!({})))]);

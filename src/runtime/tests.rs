@@ -202,7 +202,7 @@ fn after_shutdown_everything_is_answered_and_nothing_starts() {
     shell.runtime.shutdown();
     shell.runtime.check_calls(CHAT, vec![unchecked_call(1, None, "{}")]);
     let Event::CallsChecked { calls, .. } = shell.next() else { panic!("no checked calls") };
-    assert!(calls[0].arguments.is_err());
+    assert!(matches!(calls[0].arguments, Err(ArgumentsError::NotChecked(_))));
     shell.runtime.start_scripted(CHAT, REQUEST, "{}".to_owned());
     assert!(matches!(shell.next(), Event::RequestFailed { .. }));
     shell.runtime.set_alarm(Some(0));
