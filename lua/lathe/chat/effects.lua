@@ -176,7 +176,12 @@ function M.performers(chats)
         return
       end
       fields.chat, fields.request, fields.tools = id, request, chat.tool_registry:offered()
-      core.lib.start_request(fields)
+      -- They are the adapter's, and a key may have come long after this performer returned: nobody else would see it fail.
+      local ok, fault = pcall(core.lib.start_request, fields)
+      if not ok then
+        message = ("the adapter %s cannot be used: %s"):format(chat.adapter.name, tostring(fault))
+        core.lib.fail_request({ chat = id, request = request, message = message })
+      end
     end)
   end
 

@@ -35,10 +35,15 @@ impl Secrets {
     /// The bytes without them.
     pub(super) fn hide_bytes(&self, mut bytes: Vec<u8>) -> Vec<u8> {
         for secret in &self.0 {
-            let found: Vec<_> = memchr::memmem::find_iter(&bytes, secret).collect();
-            for at in found.into_iter().rev() {
-                bytes.splice(at..at + secret.len(), HIDDEN.iter().copied());
+            let mut hidden = Vec::with_capacity(bytes.len());
+            let mut shown = 0;
+            for at in memchr::memmem::find_iter(&bytes, secret) {
+                hidden.extend_from_slice(&bytes[shown..at]);
+                hidden.extend_from_slice(HIDDEN);
+                shown = at + secret.len();
             }
+            hidden.extend_from_slice(&bytes[shown..]);
+            bytes = hidden;
         }
         bytes
     }
