@@ -161,7 +161,7 @@ impl Pump {
                 return true;
             }
             Some(effect) => {
-                self.perform(performers, &effect);
+                self.perform(performers, effect);
                 return true;
             }
             None => {}
@@ -206,12 +206,13 @@ impl Pump {
         None
     }
 
-    fn perform(&self, performers: &Performers, effect: &Effect) {
-        if runs_foreign_code(effect) {
+    fn perform(&self, performers: &Performers, effect: Effect) {
+        if runs_foreign_code(&effect) {
             self.wake_for_others();
         }
+        let after_fault = reply_after_fault(&effect);
         let outcome = guard::catch(|| performers.perform(&self.runtime, effect));
-        let reply = self.reported(performers, outcome).unwrap_or_else(|| reply_after_fault(effect));
+        let reply = self.reported(performers, outcome).unwrap_or(after_fault);
         if let Some(event) = reply {
             self.inbox.push_quietly(event);
         }
