@@ -292,7 +292,7 @@ error("lathe.types is for the language server only")
 ---@field keep_outputs fun(o: { folder: string }) where the whole of what is cut goes; removes there what is old
 ---@field shutdown fun()
 ---@field counts fun(): { chats: integer, events: integer, effects: integer, commands: integer }
----@field panic? fun() only in debug builds
+---@field panic? fun(elsewhere?: boolean) only in debug builds; elsewhere: on another thread
 
 ---What the library calls, on the main loop.
 ---@class (exact) lathe.Performers

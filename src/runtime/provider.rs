@@ -84,13 +84,16 @@ async fn send(http: &Http, inbox: &Arc<Inbox>, provider: ProviderRequest) -> Res
     let (messages, tools) = (provider.messages, provider.tools);
     let (settings, tools_override) = (provider.settings, provider.tools_override);
     // A long history takes a while, and a worker has other requests to look after.
-    let built = tokio::task::spawn_blocking(move || build(wire, &messages, &tools, tools_override, &settings));
-    let Built { body, names, faults } =
+    let built = tokio::task::spawn_blocking(move || {
+        let Built { body, names, faults } = build(wire, &messages, &tools, tools_override, &settings)?;
+        Ok((body.to_string().into_bytes(), names, faults))
+    });
+    let (body, names, faults) =
         built.await.map_err(BuildError::Task).and_then(|built| built).map_err(|error| error.to_string())?;
     for text in faults {
         inbox.push(Event::RequestNoted { chat, request, text });
     }
-    to_send.body = body.to_string().into_bytes();
+    to_send.body = body;
     let mut decoder = Decoder::new(wire, names, streaming);
     let secrets = to_send.secrets();
     let tell = |items: Vec<Item>| {
