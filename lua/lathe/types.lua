@@ -134,6 +134,7 @@ error("lathe.types is for the language server only")
 ---@field display table
 ---@field render lathe.Render
 ---@field is_running boolean a turn runs
+---@field request integer? the one that was made last, while its turn runs
 ---@field is_closing boolean?
 ---@field is_shown boolean some window shows it
 ---@field turn integer how many turns there were

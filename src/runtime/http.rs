@@ -122,9 +122,9 @@ impl HttpRequest {
         }
     }
 
-    /// What nobody may read of it, for what servers say in good answers.
+    /// What of it nobody may read, wherever it turns up.
     pub(super) fn secrets(&self) -> Secrets {
-        Secrets::of(&self.headers, Target::parse(&self.url).ok().as_ref())
+        Target::parse(&self.url).map(|target| Secrets::of(&self.headers, &target)).unwrap_or_default()
     }
 }
 
@@ -172,7 +172,7 @@ impl Http {
         mut on_event: impl FnMut(HttpEvent) + Send,
     ) -> Result<(), HttpError> {
         let target = Target::parse(&request.url)?;
-        let secrets = request.secrets();
+        let secrets = Secrets::of(&request.headers, &target);
         let retries = request.retries;
         let prepared = Prepared::new(request)?;
 

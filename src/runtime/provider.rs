@@ -1,15 +1,26 @@
 //! A request to a provider, from the history to its last event: the codec builds and reads, `http.rs` sends. Neither knows of
 //! the other.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
+use tokio::sync::Notify;
 
 use super::http::{Http, HttpError, HttpEvent, HttpRequest, Secrets};
 use super::inbox::Inbox;
 use crate::adapter::{self, BuildInput, Built, Decoder, Item, ToolDefinition, Wire};
 use crate::engine::{ChatId, Event, RequestId};
 use crate::message::Message;
+
+/// How long the body of an answer that is complete may take to end. Some servers keep it open.
+const LINGER: Duration = Duration::from_millis(200);
+
+/// The longest answer, in bytes of its body. A stream has some hundred of them for each token.
+const MAX_ANSWER_BYTES: usize = 256 << 20;
 
 /// A tool's description as it came from Lua; its JSON is read off the main loop.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,54 +72,17 @@ enum BuildError {
 /// [`Event::RequestFailed`], always.
 pub async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, provider: ProviderRequest) {
     let (chat, request) = (provider.chat, provider.request);
-    let mut answer = Answer { inbox, chat, request, secrets: provider.http.secrets(), is_over: false };
-    let end = match send(&http, &mut answer, provider).await {
+    let last = match send(&http, &inbox, provider).await {
         Ok(()) => Event::RequestFinished { chat, request },
         Err(message) => Event::RequestFailed { chat, request, message },
     };
-    if !answer.is_over {
-        answer.inbox.push(end);
-    }
+    inbox.push(last);
 }
 
-/// An answer on its way to the engine.
-struct Answer {
-    inbox: Arc<Inbox>,
-    chat: ChatId,
-    request: RequestId,
-    secrets: Secrets,
-    /// Its end was told.
-    is_over: bool,
-}
-
-impl Answer {
-    fn note(&self, text: String) {
-        self.inbox.push(Event::RequestNoted { chat: self.chat, request: self.request, text });
-    }
-
-    /// Hands on what was decoded. The answer is over when the provider says so, not when it closes the connection: some
-    /// never do, some break it off. What else comes is read only so that the connection can be used again.
-    fn give(&mut self, mut items: Vec<Item>) {
-        let (chat, request) = (self.chat, self.request);
-        for item in &mut items {
-            if let Item::Failed(text) = item {
-                *text = self.secrets.hide(std::mem::take(text));
-            }
-        }
-        let ends = matches!(items.last(), Some(Item::End { .. }));
-        if !items.is_empty() {
-            self.inbox.push(Event::RequestItems { chat, request, items });
-        }
-        if ends {
-            self.is_over = true;
-            self.inbox.push(Event::RequestFinished { chat, request });
-        }
-    }
-}
-
-async fn send(http: &Http, answer: &mut Answer, provider: ProviderRequest) -> Result<(), String> {
-    let ProviderRequest { wire, messages, tools, tools_override, settings, streaming, http: mut to_send, .. } =
-        provider;
+async fn send(http: &Http, inbox: &Arc<Inbox>, provider: ProviderRequest) -> Result<(), String> {
+    let ProviderRequest { chat, request, wire, streaming, http: mut to_send, .. } = provider;
+    let (messages, tools) = (provider.messages, provider.tools);
+    let (settings, tools_override) = (provider.settings, provider.tools_override);
     // A long history takes a while, and a worker has other requests to look after.
     let built = tokio::task::spawn_blocking(move || {
         let Built { body, names, faults } = build(wire, &messages, &tools, tools_override, &settings)?;
@@ -116,22 +90,72 @@ async fn send(http: &Http, answer: &mut Answer, provider: ProviderRequest) -> Re
     });
     let (body, names, faults) =
         built.await.map_err(BuildError::Task).and_then(|built| built).map_err(|error| error.to_string())?;
-    faults.into_iter().for_each(|text| answer.note(text));
+    for text in faults {
+        inbox.push(Event::RequestNoted { chat, request, text });
+    }
     to_send.body = body;
     let mut decoder = Decoder::new(wire, names, streaming);
-    let sent = http
-        .send(to_send, |event| match event {
-            HttpEvent::Retrying { attempt, of, wait_ms, reason } => {
-                let seconds = wait_ms.div_ceil(1_000);
-                answer.note(format!("{reason}, retry {attempt} of {of} in {seconds} s"));
+    let secrets = to_send.secrets();
+    let tell = |items: Vec<Item>| {
+        if !items.is_empty() {
+            let items = items.into_iter().map(|item| without(&secrets, item)).collect();
+            inbox.push(Event::RequestItems { chat, request, items });
+        }
+    };
+    let over = Notify::new();
+    let mut received = 0;
+    let answer = http.send(to_send, |event| match event {
+        HttpEvent::Retrying { attempt, of, wait_ms, reason } => {
+            let seconds = wait_ms.div_ceil(1_000);
+            let text = format!("{reason}, retry {attempt} of {of} in {seconds} s");
+            inbox.push(Event::RequestNoted { chat, request, text });
+        }
+        HttpEvent::Head { .. } => {}
+        HttpEvent::Chunk(_) if decoder.is_over() => {}
+        HttpEvent::Chunk(bytes) => {
+            tell(decoder.push(&bytes));
+            received += bytes.len();
+            if received > MAX_ANSWER_BYTES && !decoder.is_over() {
+                let limit = MAX_ANSWER_BYTES >> 20;
+                // It ends the request.
+                tell(vec![Item::Failed(format!("The server sent an answer of more than {limit} MiB."))]);
             }
-            HttpEvent::Head { .. } => {}
-            HttpEvent::Chunk(bytes) => answer.give(decoder.push(&bytes)),
-        })
-        .await;
-    sent.map_err(|error| explain(&error))?;
-    answer.give(decoder.finish());
-    Ok(())
+            if decoder.is_over() {
+                over.notify_one();
+            }
+        }
+    });
+    // The end of the body is only waited for because the connection can be used again after it.
+    let lingering = async {
+        over.notified().await;
+        tokio::time::sleep(LINGER).await;
+    };
+    let sent = first(answer, lingering).await.unwrap_or(Ok(()));
+    match sent {
+        Err(error) if !(decoder.is_over() || decoder.is_whole()) => Err(explain(&error)),
+        _ => {
+            tell(decoder.finish());
+            Ok(())
+        }
+    }
+}
+
+/// What the work gives; none: the end came first, and the work was dropped.
+async fn first<R>(work: impl Future<Output = R>, end: impl Future<Output = ()>) -> Option<R> {
+    let (mut work, mut end) = (pin!(work), pin!(end));
+    poll_fn(|context| match work.as_mut().poll(context) {
+        Poll::Ready(result) => Poll::Ready(Some(result)),
+        Poll::Pending => end.as_mut().poll(context).map(|()| None),
+    })
+    .await
+}
+
+/// Servers quote keys in the errors that they put into a stream, too.
+fn without(secrets: &Secrets, item: Item) -> Item {
+    match item {
+        Item::Failed(text) => Item::Failed(secrets.hide(text)),
+        other => other,
+    }
 }
 
 /// What the user reads: the provider's own words where it has some.
@@ -169,100 +193,5 @@ fn definition(tool: &DescribedTool) -> ToolDefinition {
         description: tool.description.clone(),
         parameters: parameters.unwrap_or_default(),
         strict: tool.strict,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::{BufRead, BufReader, Read, Write};
-    use std::net::{TcpListener, TcpStream};
-    use std::sync::mpsc;
-    use std::time::Duration;
-
-    use super::super::Runtime;
-    use super::super::http::Environment;
-    use super::*;
-
-    /// Longer than anything here takes on a busy machine; only a failing test waits that long.
-    const PATIENCE: Duration = Duration::from_secs(20);
-    const KEY: &str = "sk-very-secret-4711";
-
-    /// The events of a request that is answered with this stream, up to its end; `after` has the connection then.
-    fn events(stream: &str, after: impl FnOnce(TcpStream) + Send + 'static) -> Vec<Event> {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
-        let reply = format!("{head}{:x}\r\n{stream}\r\n", stream.len());
-        std::thread::spawn(move || {
-            let (client, _) = listener.accept().expect("a client");
-            let mut reader = BufReader::new(client);
-            let mut line = String::new();
-            let mut length = 0;
-            while reader.read_line(&mut line).expect("a head") > 2 {
-                let value =
-                    line.to_ascii_lowercase().strip_prefix("content-length: ").map(|value| value.trim().to_owned());
-                length = value.map_or(length, |value| value.parse().expect("a length"));
-                line.clear();
-            }
-            reader.read_exact(&mut vec![0; length]).expect("a body");
-            let mut client = reader.into_inner();
-            client.write_all(reply.as_bytes()).expect("a client");
-            after(client);
-        });
-        let (wake, woken) = mpsc::channel();
-        let inbox = Arc::new(Inbox::new(move || {
-            let _ = wake.send(());
-        }));
-        let runtime = Runtime::new(Arc::clone(&inbox));
-        let headers = vec![("Authorization".to_owned(), format!("Bearer {KEY}"))];
-        let http = HttpRequest { environment: Environment::default(), ..HttpRequest::new(url, headers, Vec::new()) };
-        runtime.start_provider(ProviderRequest {
-            chat: ChatId(1),
-            request: RequestId(1),
-            wire: Wire::OpenAi,
-            messages: Vec::new(),
-            tools: Arc::from([]),
-            tools_override: None,
-            settings: "{}".to_owned(),
-            streaming: true,
-            http,
-        });
-        let mut events = Vec::new();
-        loop {
-            while let Some(event) = inbox.pop() {
-                let is_end = matches!(event, Event::RequestFinished { .. } | Event::RequestFailed { .. });
-                events.push(event);
-                if is_end {
-                    return events;
-                }
-            }
-            woken.recv_timeout(PATIENCE).expect("an end in time");
-        }
-    }
-
-    const DONE: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"whole\"}}]}\n\ndata: [DONE]\n\n";
-
-    #[test]
-    fn an_answer_is_over_when_the_provider_says_so_and_the_connection_stays_open() {
-        let (gone, left) = mpsc::channel::<()>();
-        let events = events(DONE, move |client| {
-            let _ = left.recv();
-            drop(client);
-        });
-        assert!(matches!(events.last(), Some(Event::RequestFinished { .. })), "{events:?}");
-        drop(gone);
-    }
-
-    #[test]
-    fn a_connection_that_breaks_after_the_end_of_an_answer_does_not_fail_it() {
-        let events = events(DONE, drop);
-        assert!(matches!(events.last(), Some(Event::RequestFinished { .. })), "{events:?}");
-    }
-
-    #[test]
-    fn a_key_that_a_stream_quotes_in_its_error_is_hidden() {
-        let error = format!("data: {{\"error\":{{\"message\":\"Incorrect API key provided: {KEY}\"}}}}\n\n");
-        let text = format!("{:?}", events(&error, drop));
-        assert!(text.contains("provided: [hidden]") && !text.contains(KEY), "{text}");
     }
 }

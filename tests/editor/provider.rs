@@ -6,10 +6,10 @@ use crate::chat::editor;
 use crate::support::Editor;
 use crate::support::server::{Reply, Server, stream, text};
 
-const KEY: &str = "sk-very-secret-0123456789";
+pub const KEY: &str = "sk-very-secret-0123456789";
 
 /// An editor whose chat talks to the server and may use the seed's calculator.
-fn connect(server: &Server) -> Editor {
+pub fn connect(server: &Server) -> Editor {
     let editor = editor();
     configure(&editor, server);
     editor
@@ -38,16 +38,16 @@ fn configure(editor: &Editor, server: &Server) {
     );
 }
 
-fn delta(delta: Value) -> Value {
+pub fn delta(delta: Value) -> Value {
     json!({"choices": [{"index": 0, "delta": delta}]})
 }
 
-fn said(text: &str) -> Vec<Value> {
+pub fn said(text: &str) -> Vec<Value> {
     vec![delta(json!({"content": text})), json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})]
 }
 
 /// Sends by keys.
-fn type_and_send(editor: &Editor, text: &str) {
+pub fn type_and_send(editor: &Editor, text: &str) {
     editor.input("<Esc>Go");
     editor.input(text);
     editor.input("<C-s>");

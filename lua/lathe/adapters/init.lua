@@ -79,7 +79,7 @@ end
 ---@param adapter lathe.Adapter
 ---@return string? variable
 function M.missing_key(adapter)
-  for _, value in pairs(adapter.env or {}) do
+  for _, value in pairs(type(adapter.env) == "table" and adapter.env or {}) do
     if type(value) == "string" and value:find("^[A-Z0-9_]+$") and (vim.env[value] or "") == "" then
       return value
     end
@@ -153,8 +153,9 @@ function M.resolve(spec, model)
     return nil, "an adapter without a wire format (`wire`)"
   end
   -- The name under which the user finds it in the configuration.
-  adapter.name = (type(spec) == "string" and spec) or adapter.name or adapter.wire
-  adapter.formatted_name = adapter.formatted_name or adapter.name
+  local own = type(adapter.name) == "string" and adapter.name or tostring(adapter.wire)
+  adapter.name = type(spec) == "string" and spec or own
+  adapter.formatted_name = type(adapter.formatted_name) == "string" and adapter.formatted_name or adapter.name
   adapter.model = model or adapter.model
   adapter.schema = vim.deepcopy(adapter.schema)
   return adapter
@@ -166,9 +167,14 @@ end
 ---@param chat lathe.Chat
 ---@param done fun(fields: table?, message: string?)
 function M.request(adapter, chat, done)
-  local handlers = adapter.handlers and adapter.handlers.request
-  if handlers and handlers.build then
-    return done(handlers.build(adapter, chat.messages))
+  local build = type(adapter.handlers) == "table" and vim.tbl_get(adapter.handlers, "request", "build")
+  if build then
+    local ok, fields, message = pcall(build, adapter, chat.messages)
+    if not ok or (fields ~= nil and type(fields) ~= "table") then
+      local why = ok and "expected a table, got " .. type(fields) or require("lathe.tools").readable(fields)
+      return done(nil, "handlers.request.build failed: " .. why)
+    end
+    return done(fields, message or "handlers.request.build gave nothing to send")
   end
   require("lathe.adapters.request").build(adapter, chat, done)
 end
@@ -200,10 +206,12 @@ local function collect_keys(adapter, is_configured, into)
   end
 end
 
----The environment variables that hold the keys of shipped and configured adapters, used or not: commands do not see them.
+---The environment variables that hold the keys of shipped and configured adapters, used or not, and of the chat's own:
+---commands do not see them.
+---@param own lathe.Adapter? may have come with the chat, and be configured nowhere
 ---@param keep string[] those that stay
 ---@return string[]
-function M.key_variables(keep)
+function M.key_variables(own, keep)
   local names = {}
   for _, path in ipairs(vim.api.nvim_get_runtime_file("lua/lathe/adapters/*.lua", true)) do
     local name = vim.fs.basename(path):gsub("%.lua$", "")
@@ -214,6 +222,9 @@ function M.key_variables(keep)
   for name in pairs(vim.tbl_extend("force", config.get().adapters.http, registered)) do
     collect_keys(find(name), true, names)
   end
+  local default = config.get().interactions.chat.adapter
+  collect_keys(own, true, names)
+  collect_keys(type(default) == "table" and default or nil, true, names)
   for _, name in ipairs(keep) do
     names[name] = nil
   end

@@ -170,18 +170,22 @@ function M.performers(chats)
       core.lib.fail_request({ chat = id, request = request, message = chat.adapter_message })
       return
     end
+    chat.request = request
     adapters.request(chat.adapter, chat, function(fields, message)
-      if not fields then
-        core.lib.fail_request({ chat = id, request = request, message = message })
+      -- A key may have come late: after a stop nothing is sent any more.
+      if chats[id] ~= chat or chat.is_closing or chat.request ~= request then
         return
       end
-      fields.chat, fields.request, fields.tools = id, request, chat.tool_registry:offered()
-      -- They are the adapter's, and a key may have come long after this performer returned: nobody else would see it fail.
-      local ok, fault = pcall(core.lib.start_request, fields)
-      if not ok then
-        message = ("the adapter %s cannot be used: %s"):format(chat.adapter.name, tostring(fault))
-        core.lib.fail_request({ chat = id, request = request, message = message })
+      if fields then
+        fields.chat, fields.request, fields.tools = id, request, chat.tool_registry:offered()
+        -- Maybe long after this effect, when nobody else ends the request. The fields are the adapter's.
+        local ok, err = pcall(core.lib.start_request, fields)
+        if ok then
+          return
+        end
+        message = "the request does not fit: " .. calls.readable(err)
       end
+      core.lib.fail_request({ chat = id, request = request, message = message })
     end)
   end
 
@@ -399,6 +403,7 @@ function M.performers(chats)
       return
     end
     chat.is_running = false
+    chat.request = nil
     chat.render:wait(false)
     chat.render:hold(false)
     chat.render:flush() -- who hears of the end may read the buffer

@@ -8,16 +8,15 @@ const MIN_BYTES: usize = 8;
 const HIDDEN: &[u8] = b"[hidden]";
 
 /// Values that are hidden wherever they turn up.
+#[derive(Default)]
 pub(in crate::runtime) struct Secrets(Vec<String>);
 
 impl Secrets {
-    pub(super) fn of(headers: &[(String, String)], target: Option<&Target>) -> Self {
+    pub(super) fn of(headers: &[(String, String)], target: &Target) -> Self {
         let headers = headers.iter().filter(|(name, _)| !is_plain(name));
         let words = headers.flat_map(|(_, value)| value.split([' ', ';', ',']).map(str::to_owned));
-        let url = target.map(Target::url);
-        let query = url.into_iter().flat_map(|url| url.query_pairs());
-        let query = query.filter(|(name, _)| !is_plain(name)).map(|(_, value)| value.into_owned());
-        let password = url.and_then(|url| url.password()).map(str::to_owned);
+        let query = target.url().query_pairs().filter(|(name, _)| !is_plain(name)).map(|(_, value)| value.into_owned());
+        let password = target.url().password().map(str::to_owned);
         let mut all: Vec<_> = words.chain(query).chain(password).filter(|word| word.len() >= MIN_BYTES).collect();
         // A key that holds another is hidden whole.
         all.sort_by_key(|word| std::cmp::Reverse(word.len()));
@@ -35,15 +34,10 @@ impl Secrets {
     /// The bytes without them.
     pub(super) fn hide_bytes(&self, mut bytes: Vec<u8>) -> Vec<u8> {
         for secret in &self.0 {
-            let mut hidden = Vec::with_capacity(bytes.len());
-            let mut shown = 0;
-            for at in memchr::memmem::find_iter(&bytes, secret) {
-                hidden.extend_from_slice(&bytes[shown..at]);
-                hidden.extend_from_slice(HIDDEN);
-                shown = at + secret.len();
+            let found: Vec<_> = memchr::memmem::find_iter(&bytes, secret).collect();
+            for at in found.into_iter().rev() {
+                bytes.splice(at..at + secret.len(), HIDDEN.iter().copied());
             }
-            hidden.extend_from_slice(&bytes[shown..]);
-            bytes = hidden;
         }
         bytes
     }
