@@ -112,20 +112,6 @@ fn a_typed_message_goes_to_the_provider_and_the_result_of_its_call_goes_back() {
 }
 
 #[test]
-fn a_setting_of_the_adapter_that_cannot_be_used_is_named_also_when_its_key_comes_late() {
-    let server = Server::start(vec![stream(&said("hello"))]);
-    for key in ["cmd:echo key", "TEST_PROVIDER_KEY"] {
-        let editor = connect(&server);
-        editor.lua_with("chat.adapter.opts.limits.idle_ms, chat.adapter.env.api_key = 'soon', ...", vec![key.into()]);
-        type_and_send(&editor, "go");
-        editor.wait_buffer("`idle_ms` must be a whole number, not a string");
-        editor.wait_lua("not chat.is_running");
-        assert_eq!(editor.messages(), "");
-    }
-    assert_eq!(server.received().len(), 0);
-}
-
-#[test]
 fn a_private_authority_is_trusted_when_it_is_named_and_its_absence_is_explained() {
     let replies = || vec![stream(&said("over TLS"))];
     let (server, authority) = Server::start_tls(replies());
