@@ -96,7 +96,7 @@ local function call_tool(words, text)
     return notify.error("the arguments are not a JSON object: " .. json)
   end
   lathe.run_tool(name, args, {}, function(result)
-    notify.show(("%s: %s\n%s"):format(name, result.status, result.content))
+    notify.show(("%s: %s\n%s"):format(name, result.status, result.display or result.content))
   end)
 end
 

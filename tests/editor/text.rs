@@ -282,3 +282,29 @@ fn a_very_long_line_of_the_model_goes_on_in_the_next_and_nothing_of_it_is_lost()
     editor.wait_until("all of it is shown", || editor.lua_bool(check));
     editor.assert_quiet();
 }
+
+#[test]
+fn edit_in_a_chat_loses_no_text_and_stops_what_runs() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        open({ answer("wait", {}), { text = "the end" } }, { wait = tool("wait", { function() started = true end }) })
+        send("go")"#,
+    );
+    editor.wait_lua("started");
+    editor.wait_buffer("wait");
+    editor.input("<Esc>Gohalf a draft<Esc>:edit!<CR>");
+    editor.wait_ended(1);
+    editor.wait_buffer("■ wait");
+    editor.wait_lua("vim.treesitter.highlighter.active[chat.bufnr] ~= nil");
+    let text = editor.buffer();
+    for part in ["go", "■ wait", "half a draft"] {
+        assert_eq!(text.matches(part).count(), 1, "{part}: {text}");
+    }
+    editor.input(":edit!<CR>");
+    editor.wait_until("the text is there again", || editor.buffer() == text);
+    assert!(editor.lua_bool("return not chat.is_closing and chat.render:input() == 'half a draft'"));
+    editor.input("<CR>");
+    editor.wait_buffer("the end");
+    editor.assert_quiet();
+}

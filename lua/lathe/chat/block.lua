@@ -103,6 +103,9 @@ function M.one_line(text)
   return M.cut(text, 400)
 end
 
+-- A result that was cut to the limits has a mark besides: it is not cut again for that.
+local MARK_LINES, MARK_BYTES = 8, 512
+
 ---Appends a block's lines to `lines`.
 ---@param lines string[]
 ---@param n integer how many there are
@@ -116,15 +119,16 @@ function M.append(lines, n, block, icons, limits)
   lines[n] = icons[block.state] .. " " .. block.head
   local body = block.body
   if body then
+    local max_lines, max_bytes = limits.max_lines + MARK_LINES, limits.max_bytes + MARK_BYTES
     for i = 1, #body do
       local text = body[i]
-      if #text < limits.max_bytes and not find(text, "[\r\n]") then
+      if #text < max_bytes and not find(text, "[\r\n]") then
         n = n + 1
         lines[n] = "  " .. text
       else
-        local cut = #text > limits.max_bytes
-        local all = M.split(cut and sub(text, 1, limits.max_bytes) or text)
-        local last = math.min(#all, limits.max_lines)
+        local cut = #text > max_bytes
+        local all = M.split(cut and sub(text, 1, max_bytes) or text)
+        local last = math.min(#all, max_lines)
         while last > 1 and all[last] == "" do
           last = last - 1
         end
@@ -132,7 +136,7 @@ function M.append(lines, n, block, icons, limits)
           n = n + 1
           lines[n] = all[k] == "" and "" or "  " .. all[k]
         end
-        if cut or #all > limits.max_lines then
+        if cut or #all > max_lines then
           n = n + 1
           lines[n] = "  … (the rest is not shown)"
         end

@@ -392,7 +392,8 @@ function M.performers(chats)
 
   function P.notify(id, kind, text)
     local chat = chats[id]
-    if chat then
+    -- Of a chat whose buffer was just deleted nobody wants to hear.
+    if chat and chat.render:is_alive() then
       tell(chat, kind, text)
     end
   end

@@ -56,7 +56,18 @@ local function dress_buffer(chat)
     buffer = bufnr,
     desc = "lathe: a chat without its buffer is closed",
     callback = function()
-      chat:close()
+      local snapshot = chat.render:is_alive() and chat.render:snapshot()
+      -- At once, so that nothing more runs for a chat that is gone.
+      chat:stop()
+      vim.schedule(function()
+        -- `:edit` unloads the buffer only to read it again, and there is no file to read.
+        local is_read_again = snapshot and not chat.is_closing and api.nvim_buf_is_loaded(bufnr)
+        if is_read_again and pcall(chat.render.restore, chat.render, snapshot) then
+          pcall(vim.treesitter.start, bufnr, "markdown")
+        else
+          chat:close()
+        end
+      end)
     end,
   })
   -- Both may come several times for one change of windows.

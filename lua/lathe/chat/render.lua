@@ -552,6 +552,56 @@ function Render:show_history()
   end
 end
 
+---@class lathe.Snapshot
+---@field lines string[]
+---@field input_row integer
+---@field headings integer[]
+---@field live table<lathe.Block, { [1]: integer, [2]: integer }> first and last row
+
+---What the buffer holds, before it is unloaded.
+---@return lathe.Snapshot
+function Render:snapshot()
+  local live = {}
+  for call_block in pairs(self.live) do
+    local mark = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_range, call_block.range, { details = true })
+    if mark[1] then
+      live[call_block] = { mark[1], mark[3].end_row }
+    end
+  end
+  local headings = {}
+  for _, mark in ipairs(api.nvim_buf_get_extmarks(self.bufnr, ns_heading, 0, -1, {})) do
+    headings[#headings + 1] = mark[2]
+  end
+  local lines = api.nvim_buf_get_lines(self.bufnr, 0, -1, false)
+  return { lines = lines, input_row = self:input_row(), headings = headings, live = live }
+end
+
+---Puts it back into a buffer that was read anew (`:edit`).
+---@param snapshot lathe.Snapshot
+function Render:restore(snapshot)
+  local bufnr = self.bufnr
+  outside_undo(bufnr, function()
+    api.nvim_buf_set_lines(bufnr, 0, -1, false, snapshot.lines)
+  end)
+  -- Marks outlive the text, but not where they were.
+  for _, ns in ipairs({ ns_heading, ns_range, ns_look, ns_spin }) do
+    api.nvim_buf_clear_namespace(bufnr, ns, 0, -1)
+  end
+  local last_row = #snapshot.lines - 1
+  self:place_input(math.min(snapshot.input_row, last_row))
+  for _, row in ipairs(snapshot.headings) do
+    if row <= last_row then
+      self.last_heading = api.nvim_buf_set_extmark(bufnr, ns_heading, row, 0, {})
+    end
+  end
+  self.live = {}
+  for call_block, rows in pairs(snapshot.live) do
+    call_block.range, call_block.look = nil, nil
+    place(self, call_block, rows[1], rows[2] - rows[1] + 1, call_block.first)
+  end
+  touch(self)
+end
+
 ---Makes what the user has typed part of the history; an empty input follows.
 ---@return string? text nil when there was none
 function Render:take_input()
