@@ -319,3 +319,57 @@ fn a_redirect_to_another_host_is_not_followed_and_a_silent_server_ends_at_its_li
     editor.wait_buffer("300 ms");
     editor.wait_lua("not chat.is_running");
 }
+
+#[test]
+fn an_adapter_that_does_not_fit_is_told_by_its_field_and_is_no_internal_error() {
+    let editor = editor();
+    for (field, told) in [
+        ("headers = { X = 1 }", "adapters.http.mine.headers.X: expected a string, got 1"),
+        ("headers = 'x'", "adapters.http.mine.headers: expected a table, got string"),
+        ("schema = { model = 'gpt' }", "adapters.http.mine.schema.model: expected a table, got string"),
+        ("handlers = 1", "adapters.http.mine.handlers: expected a table, got 1"),
+        ("opts = { retries = -1 }", "adapters.http.mine.opts.retries: expected a whole number, got -1"),
+        ("wire = 'telegraph'", "Mine: the adapter does not fit: `wire` must be"),
+        ("handlers = { request = { build = function() error('boom', 0) end } }", "handlers.request.build failed: boom"),
+        ("handlers = { request = { build = function() end } }", "handlers.request.build gave nil"),
+        (
+            "handlers = { request = { build_parameters = function() return 5 end } }",
+            "build_parameters: expected a table",
+        ),
+        ("handlers = { lifecycle = { setup = function() error({ why = 'closed' }) end } }", "why = \"closed\""),
+    ] {
+        editor.lua(&format!(
+            r#"
+            vim.notify = function() end
+            local fields = {{ {field} }}
+            local mine = {{ wire = "openai", formatted_name = "Mine", url = "http://127.0.0.1:1/", opts = {{ retries = 0 }} }}
+            require("lathe").setup({{
+              adapters = {{ http = {{ mine = vim.tbl_extend("force", mine, fields) }} }},
+              interactions = {{ chat = {{ adapter = "mine" }} }},
+            }})
+            chat = require("lathe").chat({{ prompt = "hi", submit = true }})"#
+        ));
+        editor.wait_buffer(told);
+        editor.lua("chat:close()");
+    }
+    assert!(editor.lua_bool("return vim.uv.fs_stat(require('lathe.log').path) == nil"), "an error of ours was logged");
+}
+
+#[test]
+fn what_a_hook_changes_stays_in_its_own_chat() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        local base = require("lathe.adapters").extend("openai", {
+          headers = { Beta = "" }, opts = { limits = { idle_ms = 5 } }, url = "http://127.0.0.1:1/", env = { api_key = "plain key" },
+        })
+        require("lathe").setup({ adapters = { http = { mine = base } }, interactions = { chat = { adapter = "mine" } } })
+        one, two = require("lathe").chat(), require("lathe").chat()
+        one.adapter.headers.Beta = "memory"
+        one.adapter.opts.limits.idle_ms = 7
+        one.adapter.schema.model.default = "other"
+        assert(base.headers.Beta == "" and two.adapter.headers.Beta == "", "headers")
+        assert(base.opts.limits.idle_ms == 5 and two.adapter.opts.limits.idle_ms == 5, "opts")
+        assert(base.schema.model.default == "gpt-5" and two.adapter.schema.model.default == "gpt-5", "schema")"#,
+    );
+}

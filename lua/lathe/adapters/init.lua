@@ -3,6 +3,7 @@
 local M = {}
 
 local config = require("lathe.config")
+local shape = require("lathe.adapters.shape")
 
 local HOW = "no adapter has a key: set OPENAI_API_KEY, or add one to adapters.http (`:help lathe-adapters`)"
 
@@ -24,7 +25,7 @@ local function configured(name)
 end
 
 -- Files here that are no adapters.
-local is_part = { init = true, env = true, request = true }
+local is_part = { init = true, env = true, request = true, shape = true }
 
 ---@param name string
 ---@return lathe.Adapter?
@@ -126,6 +127,10 @@ function M.extend(base, changes)
   return vim.tbl_deep_extend("force", {}, adapter, changes or {})
 end
 
+-- What hooks may change in the chat's copy without changing the adapter of other chats. Not `turns` and fields of the
+-- author's: they may hold anything.
+local own = { "env", "headers", "parameters", "body", "schema", "opts", "available_tools" }
+
 ---The adapter of a new chat: a copy of its own, since an adapter may keep state.
 ---@param spec string|table|function|nil a name, `{ name, model }`, or an adapter
 ---@param model string?
@@ -149,14 +154,20 @@ function M.resolve(spec, model)
   for key, value in pairs(found) do
     adapter[key] = value
   end
-  if not adapter.wire then
+  -- The name under which the user finds it in the configuration.
+  local name = (type(spec) == "string" and spec) or adapter.name or adapter.wire
+  local fault = shape.fault(adapter, tostring(name))
+  if fault then
+    return nil, fault
+  elseif not adapter.wire then
     return nil, "an adapter without a wire format (`wire`)"
   end
-  -- The name under which the user finds it in the configuration.
-  adapter.name = (type(spec) == "string" and spec) or adapter.name or adapter.wire
-  adapter.formatted_name = adapter.formatted_name or adapter.name
+  adapter.name = name
+  adapter.formatted_name = adapter.formatted_name or name
   adapter.model = model or adapter.model
-  adapter.schema = vim.deepcopy(adapter.schema)
+  for _, field in ipairs(own) do
+    adapter[field] = vim.deepcopy(adapter[field])
+  end
   return adapter
 end
 
@@ -168,7 +179,12 @@ end
 function M.request(adapter, chat, done)
   local handlers = adapter.handlers and adapter.handlers.request
   if handlers and handlers.build then
-    return done(handlers.build(adapter, chat.messages))
+    local ok, fields, message = pcall(handlers.build, adapter, chat.messages)
+    if ok and type(fields) == "table" then
+      return done(fields)
+    end
+    message = message or "handlers.request.build gave " .. type(fields)
+    return done(nil, ok and message or "handlers.request.build failed: " .. require("lathe.tools").readable(fields))
   end
   require("lathe.adapters.request").build(adapter, chat, done)
 end

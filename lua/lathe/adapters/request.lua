@@ -58,6 +58,9 @@ local function settings_of(adapter)
   local build = hook(adapter, "build_parameters")
   if build then
     settings = build(adapter, settings) or settings
+    if type(settings) ~= "table" then
+      error("handlers.request.build_parameters: expected a table, got " .. type(settings), 0)
+    end
   end
   return settings
 end
@@ -119,8 +122,10 @@ function M.build(adapter, chat, done)
   local setup = adapter.handlers and adapter.handlers.lifecycle and adapter.handlers.lifecycle.setup
   if setup then
     local ok, answer = pcall(setup, adapter)
-    if not ok or answer == false then
-      return done(nil, ok and "the adapter's setup refused" or "the adapter's setup failed: " .. tostring(answer))
+    if not ok then
+      return done(nil, "the adapter's setup failed: " .. require("lathe.tools").readable(answer))
+    elseif answer == false then
+      return done(nil, "the adapter's setup refused")
     end
   end
   local templates = vim.list_extend({ adapter.url }, vim.tbl_values(adapter.headers or {}))

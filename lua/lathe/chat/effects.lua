@@ -171,12 +171,17 @@ function M.performers(chats)
       return
     end
     adapters.request(chat.adapter, chat, function(fields, message)
-      if not fields then
-        core.lib.fail_request({ chat = id, request = request, message = message })
-        return
+      if fields then
+        fields.chat, fields.request, fields.tools = id, request, chat.tool_registry:offered()
+        -- The fields are made of the user's own table, by hooks too.
+        local ok, fault = pcall(core.lib.start_request, fields)
+        message = not ok
+            and "the adapter does not fit: " .. calls.readable(fault):gsub("^lathe_core: start_request: ", "")
+          or nil
       end
-      fields.chat, fields.request, fields.tools = id, request, chat.tool_registry:offered()
-      core.lib.start_request(fields)
+      if message then
+        core.lib.fail_request({ chat = id, request = request, message = message })
+      end
     end)
   end
 
