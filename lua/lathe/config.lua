@@ -221,7 +221,9 @@ local function check(default, given, keys, accepted, problems)
     local name = path .. tostring(key)
     local own = default[key]
     local allowed = types[name] or (own ~= nil and not whole[path] and type(own)) or types[path .. "*"]
-    if not allowed or (whole[path] and own == nil) then
+    if allowed and type(key) ~= "string" then
+      problems[#problems + 1] = name .. ": expected a name = value, got an item of a list"
+    elseif not allowed or (whole[path] and own == nil) then
       problems[#problems + 1] = name .. ": unknown option"
     elseif not fits(value, allowed) then
       problems[#problems + 1] = ("%s: %s"):format(name, misfit(allowed, value))

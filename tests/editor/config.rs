@@ -81,6 +81,27 @@ fn unknown_options_and_wrong_types_are_told_once_with_their_path_and_the_rest_wo
 }
 
 #[test]
+fn tools_in_a_list_are_told_and_break_nothing() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        require("lathe").setup({
+          adapters = { http = { { name = "x" } } },
+          interactions = { chat = { tools = { { name = "x" }, fine = tool("fine", {}), groups = { { tools = {} } } } } },
+        })"#,
+    );
+    editor.wait_lua("#told == 1");
+    for path in ["adapters.http.1", "interactions.chat.tools.1", "interactions.chat.tools.groups.1"] {
+        let message = format!("{path}: expected a name = value, got an item of a list");
+        assert!(editor.lua_text("return all_told()").contains(&message), "{message}");
+    }
+    editor.input(":Lathe tools fi<Tab>");
+    editor.wait_screen(":Lathe tools fine");
+    editor.input("<C-u>checkhealth lathe<CR>");
+    editor.wait_screen("tools: fine");
+}
+
+#[test]
 fn what_is_no_table_at_all_is_told() {
     let editor = editor();
     editor.lua("require('lathe').setup('x')");
