@@ -90,6 +90,33 @@ fn a_key_can_be_moved_and_false_leaves_it_to_vim() {
 }
 
 #[test]
+fn the_running_call_and_the_question_name_the_keys_that_are_set_and_ascii_is_ascii() {
+    let editor = chat::editor();
+    editor.lua(
+        r#"
+        local function hang() end
+        require("lathe").setup({
+          adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = { answer("t", {}, "asks", {}) } }) } },
+          display = { icons = "ascii" },
+          interactions = { chat = {
+            adapter = "fake",
+            keymaps = { skip = { modes = { n = "<F6>" } }, accept = { modes = { n = {} } } },
+            tools = {
+              t = tool("t", { hang }, { opts = { parallel = true } }),
+              asks = tool("asks", { hang }, { opts = { parallel = true, require_approval_before = true } }),
+            },
+          } },
+        })
+        chat = require("lathe").chat({ tools = { "t", "asks" }, prompt = "go", submit = true })"#,
+    );
+    editor.wait_buffer(":Lathe accept  Accept");
+    editor.wait_screen("0:01  <F6> skip");
+    let screen = editor.screen().to_string();
+    assert!(!screen.contains(|c: char| ('\u{2800}'..'\u{2900}').contains(&c)), "{screen}");
+    editor.assert_quiet();
+}
+
+#[test]
 fn q_records_a_macro_unless_something_runs() {
     let editor = chat::editor();
     editor.lua("open({ { text = 'x', hang = true } }, {})");

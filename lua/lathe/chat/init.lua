@@ -165,6 +165,7 @@ function M.new(opts)
     user = chat:title("user"),
     limits = all.tool_output,
     icons = block.icons(all.display.icons),
+    skip_key = require("lathe.chat.keymaps").key(settings, "skip"),
   })
   chat.tool_registry = registry.new(chat)
   chat.tools = calls.view(chat)

@@ -28,7 +28,10 @@ end
 function M.key(config, action)
   local spec = config.keymaps[action]
   local keys = spec and spec.modes and spec.modes.n
-  return type(keys) == "table" and keys[1] or keys or nil
+  if type(keys) == "table" then
+    return keys[1]
+  end
+  return keys
 end
 
 ---Sets the keys of a chat's buffer.
