@@ -81,6 +81,16 @@ fn unknown_options_and_wrong_types_are_told_once_with_their_path_and_the_rest_wo
 }
 
 #[test]
+fn rules_that_nothing_checks_yet_are_told() {
+    let editor = editor();
+    editor.lua("require('lathe').setup({ permission = { bash = 'deny' }, agent = {} })");
+    editor.wait_lua("#told == 1");
+    let told = editor.lua_text("return told[1]");
+    let message = "setup: permission: is not there yet: no tool is denied, asked about or allowed by a rule";
+    assert!(told.starts_with(&format!("lathe: {message}")), "{told}");
+}
+
+#[test]
 fn tools_in_a_list_are_told_and_break_nothing() {
     let editor = editor();
     editor.lua(

@@ -95,6 +95,8 @@ function M.ask(chat, call, cause, can_remember, rest)
   if #vim.api.nvim_list_uis() == 0 then
     return "it needs the user's approval, and no user interface is attached"
   end
+  -- A tool whose commands are accepted one by one must not be accepted as a whole.
+  can_remember = can_remember and not call.tool.opts.require_cmd_approval
   local question = { call = call, can_remember = can_remember }
   chat.questions[#chat.questions + 1] = question
   call.block.state = "question"
