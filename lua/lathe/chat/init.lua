@@ -259,15 +259,16 @@ end
 ---Adds text to the buffer only: the user's to the input, the model's to the history.
 ---@param message { role: "user"|"llm", content: string }
 function Chat:add_buf_message(message)
+  local content = type(message.content) == "string" and message.content or calls.readable(message.content)
   if message.role == "user" and vim.in_fast_event() then
     vim.schedule(function()
-      self.render:add_input(message.content)
+      self.render:add_input(content)
     end)
   elseif message.role == "user" then
-    self.render:add_input(message.content)
+    self.render:add_input(content)
   else
     self.render:open_role("llm", self:title("llm"))
-    self.render:add_lines(message.content)
+    self.render:add_lines(content)
   end
 end
 
