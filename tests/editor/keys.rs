@@ -117,6 +117,23 @@ fn the_running_call_and_the_question_name_the_keys_that_are_set_and_ascii_is_asc
 }
 
 #[test]
+fn without_any_key_the_help_says_so() {
+    let editor = chat::editor();
+    editor.lua(
+        r#"
+        told = {}
+        vim.notify = function(text) told[#told + 1] = text end
+        local keymaps = {}
+        for action in pairs(require("lathe.config").get().interactions.chat.keymaps) do keymaps[action] = false end
+        require("lathe").setup({ interactions = { chat = { keymaps = keymaps } } })
+        require("lathe").chat()"#,
+    );
+    editor.input(":Lathe help<CR>");
+    editor.wait_lua("#told == 1 and told[1]:find('no keys are set')");
+    editor.assert_quiet();
+}
+
+#[test]
 fn q_records_a_macro_unless_something_runs() {
     let editor = chat::editor();
     editor.lua("open({ { text = 'x', hang = true } }, {})");

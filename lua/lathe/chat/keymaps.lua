@@ -81,6 +81,9 @@ function M.help(chat)
       lines[#lines + 1] = ("  %-24s %s  "):format(table.concat(keys, "  "), spec.desc or action)
     end
   end
+  if not lines[1] then
+    return require("lathe.notify").info("no keys are set (`:help lathe-keys`)")
+  end
   local width = 0
   for _, line in ipairs(lines) do
     width = math.max(width, vim.fn.strdisplaywidth(line))
