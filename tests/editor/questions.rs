@@ -184,6 +184,23 @@ fn the_question_shows_tool_and_arguments_whatever_they_hold() {
 }
 
 #[test]
+fn a_large_argument_is_one_line_of_json_cut_and_counted() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        local many = {}
+        for i = 1, 2000 do many[i] = { i } end
+        open({ answer("t", { many = many }), { text = "done" } }, { t = asking("t") })
+        send("go")"#,
+    );
+    editor.wait_buffer("  many: [[1],[2],[3],");
+    editor.wait_buffer(" more bytes)");
+    editor.input("<Esc>g2");
+    editor.wait_ended(1);
+    assert_eq!(editor.results(), ["ran t"]);
+}
+
+#[test]
 fn an_escaped_reason_leaves_the_question_open_and_a_void_one_takes_no_answer() {
     let editor = editor();
     editor.lua(
