@@ -373,3 +373,41 @@ fn what_a_hook_changes_stays_in_its_own_chat() {
         assert(base.schema.model.default == "gpt-5" and two.adapter.schema.model.default == "gpt-5", "schema")"#,
     );
 }
+
+#[test]
+fn an_adapter_that_nobody_chose_is_told_what_is_wrong_with_it() {
+    let editor = editor();
+    editor.lua("require('lathe').setup({ adapters = { http = { a = { wire = 'openai', env = 'x' } } } })");
+    editor.input(":Lathe chat hi<CR>");
+    editor.input("<C-s>");
+    editor.wait_buffer("adapters.http.a.env: expected a table, got string");
+    editor.lua("chat = require('lathe').last_chat() chat:close()");
+    editor.input(":checkhealth lathe<CR>");
+    editor.wait_screen("adapters.http.a.env: expected a table, got string");
+}
+
+#[test]
+fn adapters_that_are_functions_are_not_asked_for_their_keys_by_every_command() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        asked = 0
+        vim.env.MINE_API_KEY = "k"
+        local adapters = require("lathe.adapters")
+        local function mine()
+          asked = asked + 1
+          if asked == 1 then error("not yet") end
+          return { wire = "openai", env = { api_key = "MINE_API_KEY" } }
+        end
+        require("lathe").setup({ adapters = { http = { mine = mine } } })
+        local function hidden(keep) return vim.list_contains(adapters.key_variables(keep or {}), "MINE_API_KEY") end
+        assert(not hidden(), "it failed")
+        for _ = 1, 10 do assert(hidden(), "it is asked again") end
+        assert(asked == 2, asked)
+        assert(not hidden({ "MINE_API_KEY" }) and hidden(), "keep changes nothing for others")
+        adapters.register("other", { wire = "openai", env = { api_key = "OTHER_API_KEY" } })
+        assert(vim.list_contains(adapters.key_variables({}), "OTHER_API_KEY"), "registered later")
+        require("lathe").setup({})
+        assert(not hidden(), "another setup")"#,
+    );
+}

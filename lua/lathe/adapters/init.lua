@@ -9,11 +9,19 @@ local HOW = "no adapter has a key: set OPENAI_API_KEY, or add one to adapters.ht
 
 local registered = {} ---@type table<string, lathe.Adapter>
 
+---@class lathe.KnownKeys
+---@field config lathe.Config what they were collected from
+---@field runtimepath string
+---@field names table<string, true>
+
+local known_keys ---@type lathe.KnownKeys?
+
 ---Makes an adapter known, as if it were in `adapters.http`.
 ---@param name string
 ---@param adapter lathe.Adapter
 function M.register(name, adapter)
   registered[name] = adapter
+  known_keys = nil
 end
 
 ---What the user has configured under a name.
@@ -80,7 +88,7 @@ end
 ---@param adapter lathe.Adapter
 ---@return string? variable
 function M.missing_key(adapter)
-  for _, value in pairs(adapter.env or {}) do
+  for _, value in pairs(type(adapter.env) == "table" and adapter.env or {}) do
     if type(value) == "string" and value:find("^[A-Z0-9_]+$") and (vim.env[value] or "") == "" then
       return value
     end
@@ -93,7 +101,7 @@ local function first_usable()
   for _, name in ipairs(configured_names()) do
     local adapter = find(name)
     if adapter and not M.missing_key(adapter) then
-      return name
+      return name -- also one that does not fit: the user is told what is wrong with it
     end
   end
   local openai = shipped("openai")
@@ -216,24 +224,42 @@ local function collect_keys(adapter, is_configured, into)
   end
 end
 
----The environment variables that hold the keys of shipped and configured adapters, used or not: commands do not see them.
----@param keep string[] those that stay
----@return string[]
-function M.key_variables(keep)
-  local names = {}
+---Collects the variables of all adapters. Kept while nothing changes: an adapter may be a function of the user's that
+---takes its time, and every command asks. One that failed is asked again.
+---@return table<string, true>
+local function all_keys()
+  local current = config.get()
+  local known = known_keys
+  if known and known.config == current and known.runtimepath == vim.o.runtimepath then
+    return known.names
+  end
+  local names, all_found = {}, true
   for _, path in ipairs(vim.api.nvim_get_runtime_file("lua/lathe/adapters/*.lua", true)) do
     local name = vim.fs.basename(path):gsub("%.lua$", "")
     if not is_part[name] then
       collect_keys(shipped(name), false, names)
     end
   end
-  for name in pairs(vim.tbl_extend("force", config.get().adapters.http, registered)) do
-    collect_keys(find(name), true, names)
+  for _, name in ipairs(configured_names()) do
+    local adapter = find(name)
+    all_found = all_found and adapter ~= nil
+    collect_keys(adapter, true, names)
   end
-  for _, name in ipairs(keep) do
-    names[name] = nil
+  known_keys = all_found and { config = current, runtimepath = vim.o.runtimepath, names = names } or nil
+  return names
+end
+
+---The environment variables that hold the keys of shipped and configured adapters, used or not: commands do not see them.
+---@param keep string[] those that stay
+---@return string[]
+function M.key_variables(keep)
+  local names = {}
+  for name in pairs(all_keys()) do
+    if not vim.list_contains(keep, name) then
+      names[#names + 1] = name
+    end
   end
-  return vim.tbl_keys(names)
+  return names
 end
 
 return M
