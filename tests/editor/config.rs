@@ -339,7 +339,7 @@ fn mentions_are_whole_words_and_braces_work_anywhere() {
         ("„@calc“ — @calc—", "calc calc"),
     ] {
         let found = editor.lua_with(
-            "local _, names = require('lathe.tools').mentions(...) return table.concat(names, ' ')",
+            "local _, names = require('lathe.tools.mentions').replace(...) return table.concat(names, ' ')",
             vec![text.into()],
         );
         assert_eq!(found.as_str(), Some(names), "{text}");
