@@ -214,3 +214,24 @@ fn tiny_screens_and_many_windows_are_no_trouble() {
     editor.wait_lua("#vim.api.nvim_list_wins() == 1");
     editor.assert_no_fault();
 }
+
+#[test]
+fn in_the_command_line_window_a_chat_waits_and_windows_with_a_fixed_buffer_keep_it() {
+    let editor = chat::editor();
+    editor.lua("open({}, {}, { hidden = true })");
+    editor.input("q:");
+    editor.wait_lua("vim.fn.getcmdwintype() == ':'");
+    editor.input("<Esc>:Lathe toggle<CR>:let g:typed = 1<CR>");
+    editor.wait_lua("vim.g.typed == 1");
+    assert!(editor.lua_bool("return not chat:is_visible()"));
+    editor.input(":q<CR>");
+    editor.wait_lua("chat:is_visible() and vim.api.nvim_get_current_buf() == chat.bufnr");
+    // A window of a chat that must not show another one.
+    editor.lua("vim.wo.winfixbuf = true first = chat open({}, {})");
+    assert!(editor.lua_bool("return first:is_visible() and chat:is_visible()"));
+    // The last window of all.
+    editor.lua("vim.wo.winfixbuf = true");
+    editor.input(":only<CR>:Lathe toggle<CR>:let g:typed = 2<CR>");
+    editor.wait_lua("vim.g.typed == 2");
+    editor.assert_quiet();
+}

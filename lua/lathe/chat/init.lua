@@ -224,14 +224,10 @@ end
 ---@param opts { enter: boolean? }?
 function Chat:open(opts)
   local enter = not opts or opts.enter ~= false
-  local win = vim.fn.bufwinid(self.bufnr)
   if self.is_closing then
     return
-  elseif win == -1 then
-    require("lathe.chat.window").open(self.bufnr, self.display.chat.window, enter)
-  elseif enter then
-    api.nvim_set_current_win(win)
   end
+  require("lathe.chat.window").open(self.bufnr, self.display.chat.window, enter)
   if last ~= self and not self.opens_for_questions then
     last = self
   end
