@@ -8,28 +8,29 @@ local tools = require("lathe.tools")
 ---"the @{x} tool" becomes "the x tool".
 ---@param before string
 ---@param name string
----@param after string
+---@param text string
+---@param to integer where the mention ends in it
 ---@return string before
 ---@return string replacement
-local function replacement(before, name, after)
+local function replacement(before, name, text, to)
   local template = config.get().interactions.chat.tools.opts.tool_replacement_message
   local group = tools.group(name)
   if group and type(group.prompt) == "string" then
     template = group.prompt
   end
   local names = group and table.concat(group.tools or {}, ", ") or name
-  local from, to = template:find("${tool}", 1, true)
-  if not from then
-    from, to = template:find("${tools}", 1, true)
+  local first, last = template:find("${tool}", 1, true)
+  if not first then
+    first, last = template:find("${tools}", 1, true)
   end
-  if not from then
+  if not first then
     return before, template
   end
-  local head, tail = template:sub(1, from - 1), template:sub(to + 1)
+  local head, tail = template:sub(1, first - 1), template:sub(last + 1)
   if head ~= "" and before:sub(-#head):lower() == head:lower() then
     head = ""
   end
-  if tail ~= "" and after:sub(1, #tail) == tail then
+  if tail ~= "" and text:sub(to + 1, to + #tail) == tail then
     tail = ""
   end
   return before, head .. names .. tail
@@ -76,7 +77,7 @@ function M.replace(text)
     end
     if name then
       names[#names + 1] = name
-      local before, middle = replacement(text:sub(at, from - 1), name, text:sub(to + 1))
+      local before, middle = replacement(text:sub(at, from - 1), name, text, to)
       parts[#parts + 1] = before .. middle
       at = to + 1
     else
