@@ -162,6 +162,20 @@ impl Decoder {
             Codec::OpenAi(decoder) => decoder.finish(),
         }
     }
+
+    /// Whether the provider has said why the model stopped: all of the answer is there, whatever becomes of the body.
+    pub fn is_whole(&self) -> bool {
+        match &self.codec {
+            Codec::OpenAi(decoder) => decoder.is_whole(),
+        }
+    }
+
+    /// Whether `Item::End` or `Item::Failed` was given: what else arrives means nothing.
+    pub fn is_over(&self) -> bool {
+        match &self.codec {
+            Codec::OpenAi(decoder) => decoder.is_over(),
+        }
+    }
 }
 
 /// How many bytes of a name the providers take.

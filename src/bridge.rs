@@ -49,8 +49,9 @@ fn open(lua: &Lua) -> mlua::Result<Table> {
     // First of all: nvim-oxi's handles crash before it.
     // SAFETY: the state is that of the editor, and its loop lives as long as the process.
     unsafe { lua.exec_raw::<()>((), |state| nvim_oxi::libuv::init(state.cast())) }?;
-    guard::keep_panics_off_the_screen();
     let pump = PUMP.with(|pump| Rc::clone(pump.get_or_init(|| Rc::new(Pump::new()))));
+    let inbox = Arc::clone(&pump.inbox);
+    guard::keep_panics_off_the_screen(move |text| inbox.push(Event::ThreadPanicked { text }));
     let exports = Exports { lua, pump, guard: Guard::new(lua)?, table: lua.create_table()? };
     exports.fill()?;
     Ok(exports.table)
@@ -129,9 +130,13 @@ impl Exports<'_> {
             counts.map(Value::Table).map_err(|error| Error::Lua { export: "counts", source: error.into() })
         })?;
         #[cfg(debug_assertions)]
-        self.add("panic", |_, pump, ()| {
-            pump.panics.set(true);
-            pump.waker.wake();
+        self.add("panic", |_, pump, elsewhere: Option<bool>| {
+            if elsewhere == Some(true) {
+                std::thread::spawn(|| panic!("asked for by a test"));
+            } else {
+                pump.panics.set(true);
+                pump.waker.wake();
+            }
             Ok(Value::Nil)
         })?;
         Ok(())
@@ -166,13 +171,13 @@ impl Exports<'_> {
         })?;
         self.event("answer", |fields| {
             let reason = fields.optional_text("reason")?;
-            let words = [("always", 0), ("accept", 1), ("reject", 2), ("cancel", 3)];
-            let answer = match fields.word("answer", &words, "\"always\", \"accept\", \"reject\" or \"cancel\"")? {
-                0 => Answer::Always,
-                1 => Answer::Accept,
-                2 => Answer::Reject { reason },
-                _ => Answer::Cancel,
-            };
+            let words = [
+                ("always", Answer::Always),
+                ("accept", Answer::Accept),
+                ("reject", Answer::Reject { reason }),
+                ("cancel", Answer::Cancel),
+            ];
+            let answer = fields.word("answer", &words, "\"always\", \"accept\", \"reject\" or \"cancel\"")?;
             Ok(Event::ApprovalAnswered { chat: chat(fields)?, call: CallId(fields.integer("call")?), answer })
         })
     }

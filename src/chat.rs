@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::engine::{ChatId, ChatSettings, Effect, LogLevel, Notice, RequestId, RequestedCall, TurnEnd};
 use crate::gate::approvals::Approvals;
 use crate::message::{History, Message, Role};
-use crate::tool::{CallId, OfferedTool};
+use crate::tool::{CallId, OfferedTool, shown};
 use crate::turn::batch::Repeats;
 use crate::turn::call::End;
 use crate::turn::{Answering, Checking, Draft, Turn};
@@ -68,7 +68,7 @@ pub struct Chat {
     requested: VecDeque<Requested>,
     /// Every call id of the history: no two calls may share one.
     wire_ids: HashSet<String>,
-    /// The last request failed: sending nothing sends it again.
+    /// The newest message may be half an answer, of a request that failed: sending nothing takes it back.
     failed: bool,
     /// Empty the history as soon as the turn has ended.
     clearing: bool,
@@ -225,7 +225,7 @@ impl Chat {
 
     /// The user stops the chat.
     pub fn stopped(&mut self, shell: &mut Shell) {
-        self.requested.clear();
+        self.drop_requested(shell);
         match &mut self.turn {
             Turn::Idle => {}
             Turn::TakingInput { stopped, .. } => *stopped = true,
@@ -279,7 +279,7 @@ impl Chat {
     fn finish_turn(&mut self, shell: &mut Shell, end: TurnEnd) {
         self.turn = Turn::Idle;
         self.failed = end == TurnEnd::Failed;
-        self.requested.clear();
+        self.drop_requested(shell);
         self.flush_given(shell);
         let waiting = std::mem::take(&mut self.waiting);
         let next = waiting && end == TurnEnd::Done && !self.closing && !self.clearing;
@@ -290,6 +290,16 @@ impl Chat {
         self.settle(shell);
         if next {
             self.submitted(shell);
+        }
+    }
+
+    /// Calls that were requested for a turn that ends otherwise.
+    fn drop_requested(&mut self, shell: &mut Shell) {
+        for Requested { calls, .. } in std::mem::take(&mut self.requested) {
+            let names: Vec<_> = calls.iter().map(|call| shown(&call.name)).collect();
+            let text =
+                format!("requested calls of chat {} were not run, its turn ended: {}", self.id.0, names.join(", "));
+            shell.effects.push(Effect::Log { level: LogLevel::Warn, text });
         }
     }
 
@@ -329,6 +339,7 @@ impl Chat {
     }
 
     fn add_message(&mut self, shell: &mut Shell, message: Message) {
+        self.failed = false;
         self.history.push(message);
         if let Some(message) = self.history.messages().last() {
             shell.effects.push(Effect::AddMessage { chat: self.id, message: Arc::clone(message) });

@@ -128,6 +128,8 @@ pub enum Event {
     ChatClosed { chat: ChatId },
     /// A deadline passed ([`Engine::next_deadline_ms`]).
     TimePassed,
+    /// Another thread panicked: a fault of ours, whose text says where. What it was doing ends with an event of its own.
+    ThreadPanicked { text: String },
 }
 
 #[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
@@ -342,15 +344,15 @@ impl Engine {
                 self.chats.retain(|_, chat| !chat.is_closed());
                 return effects;
             }
+            Event::ThreadPanicked { text } => return vec![Effect::Log { level: LogLevel::Error, text }],
             ref event => event.chat(),
         };
         let Some(chat) = id.and_then(|id| self.chats.get_mut(&id)) else {
-            let text = "a late event for a chat that is gone was dropped".to_owned();
-            return vec![Effect::Log { level: LogLevel::Debug, text }];
+            return late(event);
         };
         let shell = &mut shell;
         match event {
-            Event::ChatOpened { .. } | Event::TimePassed => {}
+            Event::ChatOpened { .. } | Event::TimePassed | Event::ThreadPanicked { .. } => {}
             Event::Submitted { .. } => chat.submitted(shell),
             Event::InputTaken { text, .. } => chat.input_taken(shell, text),
             Event::MessageGiven { role, content, visible, .. } => chat.message_given(shell, role, content, visible),
@@ -388,6 +390,16 @@ impl Engine {
     }
 }
 
+/// For a chat that is gone.
+fn late(event: Event) -> Vec<Effect> {
+    let text = "a late event for a chat that is gone was dropped".to_owned();
+    let mut effects = vec![Effect::Log { level: LogLevel::Debug, text }];
+    if let Event::RequestStarted { chat, request, .. } = event {
+        effects.push(Effect::AbortRequest { chat, request });
+    }
+    effects
+}
+
 impl Event {
     /// The chat it belongs to; none for what concerns them all.
     pub fn chat(&self) -> Option<ChatId> {
@@ -418,7 +430,7 @@ impl Event {
             | Self::ChatStopped { chat }
             | Self::ChatCleared { chat }
             | Self::ChatClosed { chat } => Some(*chat),
-            Self::TimePassed => None,
+            Self::TimePassed | Self::ThreadPanicked { .. } => None,
         }
     }
 }

@@ -146,6 +146,9 @@ impl Runtime {
     /// # Errors
     /// Each variant of [`RunError`]; no event follows then.
     pub fn run_command(&self, cmd: CommandCmd) -> Result<(), RunError> {
+        if self.shut_down.load(Ordering::Acquire) {
+            return Err(RunError::ShutDown);
+        }
         self.commands.start(&self.inbox, self.spill(), cmd)
     }
 
@@ -294,12 +297,12 @@ fn check(schemas: &Schemas, call: UncheckedCall) -> CheckedCall {
     let id = call.call;
     catch_unwind(AssertUnwindSafe(|| schemas.check(call))).unwrap_or_else(|_| {
         let text = "The arguments could not be checked: an internal error of lathe. Nothing was run.";
-        CheckedCall::new(id, Err(ArgumentsError::DoesNotFit(text.to_owned())))
+        CheckedCall::new(id, Err(ArgumentsError::NotChecked(text.to_owned())))
     })
 }
 
 fn unchecked(call: UncheckedCall, message: &str) -> CheckedCall {
-    CheckedCall::new(call.call, Err(ArgumentsError::DoesNotFit(message.to_owned())))
+    CheckedCall::new(call.call, Err(ArgumentsError::NotChecked(message.to_owned())))
 }
 
 async fn play(inbox: Arc<Inbox>, chat: ChatId, request: RequestId, turn: String) {

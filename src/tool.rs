@@ -98,6 +98,9 @@ pub enum ArgumentsError {
     /// The object does not fit the schema: up to 10 faults with JSON pointers.
     #[error("{0}")]
     DoesNotFit(String),
+    /// Nobody looked at them, for a fault of ours; the history carries `{}` in their place, since they may be anything.
+    #[error("{0}")]
+    NotChecked(String),
 }
 
 /// What Lua tells about a call once its copy is made, `env` and `handlers.setup` have run.

@@ -141,6 +141,7 @@ error("lathe.types is for the language server only")
 ---@field wanted { adapter: string|table|function|nil, model: string? } what it was opened with
 ---@field render lathe.Render
 ---@field is_running boolean a turn runs
+---@field request integer? the one that was made last, while its turn runs
 ---@field is_closing boolean?
 ---@field is_shown boolean some window shows it
 ---@field turn integer how many turns there were
@@ -297,7 +298,7 @@ error("lathe.types is for the language server only")
 ---@field keep_outputs fun(o: { folder: string }) where the whole of what is cut goes; removes there what is old
 ---@field shutdown fun()
 ---@field counts fun(): { chats: integer, events: integer, effects: integer, commands: integer }
----@field panic? fun() only in debug builds
+---@field panic? fun(elsewhere?: boolean) only in debug builds; elsewhere: on another thread
 
 ---What the library calls, on the main loop.
 ---@class (exact) lathe.Performers

@@ -175,6 +175,16 @@ impl Decoder {
         items
     }
 
+    /// As [`super::Decoder::is_whole`].
+    pub fn is_whole(&self) -> bool {
+        self.reason.is_some()
+    }
+
+    /// As [`super::Decoder::is_over`].
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
     fn take(&mut self, frames: Vec<Frame>, items: &mut Vec<Item>) {
         for frame in frames {
             if self.over {

@@ -311,9 +311,9 @@ impl Fields {
     }
 
     /// One word of a list of words.
-    pub fn word<T: Copy>(&self, field: &'static str, words: &[(&str, T)], wanted: &'static str) -> Result<T, Error> {
+    pub fn word<T: Clone>(&self, field: &'static str, words: &[(&str, T)], wanted: &'static str) -> Result<T, Error> {
         let given = self.text(field)?;
-        let word = words.iter().find(|(word, _)| *word == given).map(|(_, meaning)| *meaning);
+        let word = words.iter().find(|(word, _)| *word == given).map(|(_, meaning)| meaning.clone());
         word.ok_or_else(|| Error::WrongField {
             export: self.export,
             field: self.name(field),

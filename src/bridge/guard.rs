@@ -14,12 +14,18 @@ thread_local! {
 }
 
 /// Keeps panics off the terminal, where they would end up in the middle of the editor's screen. The hook is that of our
-/// library's own copy of the standard library; nobody else's panics come by.
-pub fn keep_panics_off_the_screen() {
-    set_hook(Box::new(|info: &PanicHookInfo<'_>| {
+/// library's own copy of the standard library; nobody else's panics come by. Those of this thread end in [`catch`], those
+/// of others have nobody to say where they came from but `elsewhere`.
+pub fn keep_panics_off_the_screen(elsewhere: impl Fn(String) + Send + Sync + 'static) {
+    let main = std::thread::current().id();
+    set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
         let place = info.location().map(|place| format!(" at {place}")).unwrap_or_default();
         let text = format!("panic{place}: {}", payload_text(info.payload()));
-        LAST_PANIC.with(|last| last.replace(Some(text)));
+        if std::thread::current().id() == main {
+            LAST_PANIC.with(|last| last.replace(Some(text)));
+        } else {
+            elsewhere(text);
+        }
     }));
 }
 

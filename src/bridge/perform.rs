@@ -40,7 +40,7 @@ performers! {
 /// Performs effects. Only the main thread has one.
 pub struct Performers {
     functions: Functions,
-    /// What commands print goes here. May be missing as long as nothing starts commands.
+    /// What null and `{}` are in Lua, for arguments.
     marks: JsonMarks,
 }
 
@@ -83,100 +83,98 @@ impl Performers {
     }
 
     /// Performs one effect. Some: the reply for the engine.
-    pub fn perform(&self, runtime: &Runtime, effect: &Effect) -> Result<Option<Event>, PerformError> {
+    pub fn perform(&self, runtime: &Runtime, effect: Effect) -> Result<Option<Event>, PerformError> {
         let lua_fn = &self.functions;
         match effect {
             Effect::TakeInput { chat } => {
                 let given = call("take_input", &lua_fn.take_input, chat.0)?;
                 let text = optional_text("take_input", &given)?;
-                return Ok(Some(Event::InputTaken { chat: *chat, text }));
+                return Ok(Some(Event::InputTaken { chat, text }));
             }
-            Effect::HoldInput { chat, waiting } => call("hold_input", &lua_fn.hold_input, (chat.0, *waiting))?,
+            Effect::HoldInput { chat, waiting } => call("hold_input", &lua_fn.hold_input, (chat.0, waiting))?,
             Effect::StartTurn { chat } => call("start_turn", &lua_fn.start_turn, chat.0)?,
             Effect::SendRequest { chat, request } => call("send_request", &lua_fn.send_request, (chat.0, request.0))?,
-            Effect::AbortRequest { request, .. } => runtime.abort(*request),
+            Effect::AbortRequest { request, .. } => runtime.abort(request),
             Effect::FinishRequest { chat, request, failed, usage } => {
                 let (input, output) = usage.unzip();
-                call("finish_request", &lua_fn.finish_request, (chat.0, request.0, *failed, input, output))?
+                call("finish_request", &lua_fn.finish_request, (chat.0, request.0, failed, input, output))?
             }
             Effect::ShowText { chat, text } => call("show_text", &lua_fn.show_text, (chat.0, text.as_str()))?,
             Effect::ShowReasoning { chat, text } => {
                 call("show_reasoning", &lua_fn.show_reasoning, (chat.0, text.as_str()))?
             }
-            Effect::AddMessage { chat, message } => self.add_message(*chat, message)?,
+            Effect::AddMessage { chat, message } => self.add_message(chat, &message)?,
             Effect::TakeBackMessage { chat } => call("take_back_message", &lua_fn.take_back_message, chat.0)?,
             Effect::AddCall { chat, call: id, wire_id, name, arguments } => {
                 let arguments = (chat.0, id.0, wire_id.as_str(), name.as_str(), arguments.as_str());
                 call("add_call", &lua_fn.add_call, arguments)?
             }
-            Effect::CheckCalls { chat, calls } => runtime.check_calls(*chat, calls.clone()),
-            Effect::StartBatch { chat, calls } => call("start_batch", &lua_fn.start_batch, (chat.0, *calls))?,
+            Effect::CheckCalls { chat, calls } => runtime.check_calls(chat, calls),
+            Effect::StartBatch { chat, calls } => call("start_batch", &lua_fn.start_batch, (chat.0, calls))?,
             // Its arguments may take long: the pump turns them into Lua in slices, then calls `prepare`.
             Effect::PrepareCall { .. } => {}
             Effect::FindFact { chat, call: id, fact } => {
-                let given: Value = call("find_fact", &lua_fn.find_fact, (chat.0, id.0, fact_word(*fact)))?;
+                let given: Value = call("find_fact", &lua_fn.find_fact, (chat.0, id.0, fact_word(fact)))?;
                 let answer = match given {
                     Value::Nil => None,
                     Value::Boolean(answer) => Some(answer),
                     other => return Err(returned("find_fact", "a boolean or nil", &other)),
                 };
-                return Ok(Some(Event::FactFound { chat: *chat, call: *id, fact: *fact, answer }));
+                return Ok(Some(Event::FactFound { chat, call: id, fact, answer }));
             }
             Effect::AskApproval { chat, call: id, question: Question { cause, can_remember }, rest } => {
-                let arguments = (chat.0, id.0, cause_word(*cause), *can_remember, *rest);
+                let arguments = (chat.0, id.0, cause_word(cause), can_remember, rest);
                 let given = call("ask_approval", &lua_fn.ask_approval, arguments)?;
                 let reason = optional_text("ask_approval", &given)?;
-                return Ok(reason.map(|reason| reject(*chat, *id, reason)));
+                return Ok(reason.map(|reason| reject(chat, id, reason)));
             }
             Effect::CloseQuestion { chat, call: id } => call("close_question", &lua_fn.close_question, (chat.0, id.0))?,
             Effect::RunCmd { chat, call: id, cmd } => {
-                let given: Value = call("run_cmd", &lua_fn.run_cmd, (chat.0, id.0, *cmd + 1))?;
+                let given: Value = call("run_cmd", &lua_fn.run_cmd, (chat.0, id.0, cmd + 1))?;
                 return match given {
                     Value::Nil => Ok(None),
-                    Value::Boolean(succeeded) => {
-                        Ok(Some(Event::CmdFinished { chat: *chat, call: *id, cmd: *cmd, succeeded }))
-                    }
+                    Value::Boolean(succeeded) => Ok(Some(Event::CmdFinished { chat, call: id, cmd, succeeded })),
                     other => Err(returned("run_cmd", "a boolean or nil", &other)),
                 };
             }
             Effect::StoreText { chat, call: id, cmd, succeeded, text } => {
-                let arguments = (chat.0, id.0, *cmd + 1, *succeeded, text.as_str());
+                let arguments = (chat.0, id.0, cmd + 1, succeeded, text.as_str());
                 call("store_text", &lua_fn.store_text, arguments)?
             }
             Effect::KillJobs { chat, call: id, why } => {
-                runtime.stop_command(*id, *why);
+                runtime.stop_command(id, why);
                 call("kill_jobs", &lua_fn.kill_jobs, (chat.0, id.0))?
             }
             Effect::RunOutput { chat, call: id, output } => {
-                let (kind, cmd, text) = output_words(output);
+                let (kind, cmd, text) = output_words(&output);
                 let given = call("run_output", &lua_fn.run_output, (chat.0, id.0, kind, cmd, text))?;
                 let outcome = match &given {
                     // A call that was still queued: what its tool defines was not known.
                     Value::Boolean(false) => OutputOutcome::Undefined,
                     other => optional_text("run_output", other)?.map_or(OutputOutcome::Ran, OutputOutcome::Threw),
                 };
-                return Ok(Some(Event::OutputFinished { chat: *chat, call: *id, outcome }));
+                return Ok(Some(Event::OutputFinished { chat, call: id, outcome }));
             }
             Effect::RunExit { chat, call: id } => {
                 call::<()>("run_exit", &lua_fn.run_exit, (chat.0, id.0))?;
-                return Ok(Some(Event::ExitFinished { chat: *chat, call: *id }));
+                return Ok(Some(Event::ExitFinished { chat, call: id }));
             }
             Effect::CutContent { chat, call: id, content, limits } => {
-                runtime.cut_content(*chat, *id, content.clone(), limits.clone());
+                runtime.cut_content(chat, id, content, limits);
             }
             Effect::FinishCall { chat, call: id, status, content, duration_ms } => {
-                let arguments = (chat.0, id.0, status.as_str(), content.as_deref(), *duration_ms);
+                let arguments = (chat.0, id.0, status.as_str(), content.as_deref(), duration_ms);
                 call("finish_call", &lua_fn.finish_call, arguments)?
             }
-            Effect::FinishBatch { chat, failed } => call("finish_batch", &lua_fn.finish_batch, (chat.0, *failed))?,
+            Effect::FinishBatch { chat, failed } => call("finish_batch", &lua_fn.finish_batch, (chat.0, failed))?,
             Effect::Notify { chat, notice } => {
-                let (kind, text) = notice_words(notice);
+                let (kind, text) = notice_words(&notice);
                 call("notify", &lua_fn.notify, (chat.0, kind, text))?
             }
-            Effect::FinishTurn { chat, end } => call("finish_turn", &lua_fn.finish_turn, (chat.0, end_word(*end)))?,
+            Effect::FinishTurn { chat, end } => call("finish_turn", &lua_fn.finish_turn, (chat.0, end_word(end)))?,
             Effect::ClearChat { chat } => call("clear_chat", &lua_fn.clear_chat, chat.0)?,
             Effect::CloseChat { chat } => call("close_chat", &lua_fn.close_chat, chat.0)?,
-            Effect::Log { level, text } => self.log(*level, text),
+            Effect::Log { level, text } => self.log(level, &text),
         }
         Ok(None)
     }

@@ -10,7 +10,6 @@ use mlua::Lua;
 
 use super::convert::Unfolding;
 use super::guard;
-
 use super::perform::{PerformError, Performers, not_prepared, reply_after_fault};
 use super::waker::Waker;
 use crate::engine::{ChatId, ChatSettings, Effect, Engine, Event, LogLevel};
@@ -31,7 +30,8 @@ pub struct Pump {
     effects: RefCell<VecDeque<Effect>>,
     /// The call whose arguments are being turned into Lua.
     preparing: RefCell<Option<Preparing>>,
-    inbox: Arc<Inbox>,
+    /// What is on its way to the engine.
+    pub inbox: Arc<Inbox>,
     /// The fault that was reported last: one that repeats itself is shown once.
     last_fault: RefCell<String>,
     /// What runs off the main loop.
@@ -115,18 +115,17 @@ impl Pump {
         }
     }
 
-    /// Ends all turns, for good: jobs are ended, `on_exit` runs, commands and requests are stopped. Bounded by
+    /// Ends all turns, for good: jobs are ended, `on_exit` runs, commands and requests are stopped. Bounded by twice
     /// [`LEAVING_BUDGET`] and what [`Runtime::shutdown`] takes.
     pub fn shut_down(&self, lua: &Lua) {
-        let until = Instant::now() + LEAVING_BUDGET;
         let chats = self.engine.borrow().chats();
         for chat in chats {
             self.push(Event::ChatStopped { chat });
         }
-        self.work(lua, until);
+        self.work(lua, Instant::now() + LEAVING_BUDGET);
         self.runtime.shutdown();
-        // What became of the commands.
-        self.work(lua, until);
+        // What became of the commands, whose calls may have an `on_exit`. A budget of its own: stubborn ones use up the first.
+        self.work(lua, Instant::now() + LEAVING_BUDGET);
         self.waker.close();
     }
 
@@ -162,7 +161,7 @@ impl Pump {
                 return true;
             }
             Some(effect) => {
-                self.perform(performers, &effect);
+                self.perform(performers, effect);
                 return true;
             }
             None => {}
@@ -207,12 +206,13 @@ impl Pump {
         None
     }
 
-    fn perform(&self, performers: &Performers, effect: &Effect) {
-        if runs_foreign_code(effect) {
+    fn perform(&self, performers: &Performers, effect: Effect) {
+        if runs_foreign_code(&effect) {
             self.wake_for_others();
         }
+        let after_fault = reply_after_fault(&effect);
         let outcome = guard::catch(|| performers.perform(&self.runtime, effect));
-        let reply = self.reported(performers, outcome).unwrap_or_else(|| reply_after_fault(effect));
+        let reply = self.reported(performers, outcome).unwrap_or(after_fault);
         if let Some(event) = reply {
             self.inbox.push_quietly(event);
         }

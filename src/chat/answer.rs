@@ -17,7 +17,11 @@ impl Chat {
     pub fn request_started(&mut self, shell: &mut Shell, request: RequestId, tools: Arc<[OfferedTool]>) {
         match &mut self.turn {
             Turn::Answering(answering) if answering.request == request => answering.tools = tools,
-            _ => self.ignore_late(shell, "request"),
+            Turn::Idle | Turn::TakingInput { .. } | Turn::Answering(_) | Turn::Checking(_) | Turn::Running(_) => {
+                self.ignore_late(shell, "request");
+                // A stop came before it was on its way (a key took its time): there was nothing to end then.
+                shell.effects.push(Effect::AbortRequest { chat: self.id, request });
+            }
         }
     }
 
@@ -152,7 +156,10 @@ impl Chat {
         let mut calls = Vec::with_capacity(drafts.len());
         let mut queue = Vec::with_capacity(drafts.len());
         for ((id, draft), checked) in drafts.into_iter().zip(checked) {
-            let usable = !matches!(checked.arguments, Err(ArgumentsError::NotAnObject(_)));
+            let usable = match checked.arguments {
+                Ok(_) | Err(ArgumentsError::DoesNotFit(_)) => true,
+                Err(ArgumentsError::NotAnObject(_) | ArgumentsError::NotChecked(_)) => false,
+            };
             let blank = draft.arguments.trim().is_empty() || draft.arguments.trim() == "[]";
             let tool = offered.get(draft.name.as_str());
             calls.push(Call {

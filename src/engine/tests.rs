@@ -241,6 +241,17 @@ fn r028_a_call_with_cut_off_arguments_leaves_its_siblings_alone() {
 }
 
 #[test]
+fn arguments_that_nobody_looked_at_do_not_go_back_to_the_provider() {
+    let mut hand = Hand::new();
+    let effects = hand.calls("read", &[("c1", "calculator", Err(ArgumentsError::NotChecked("a fault".into())))]);
+    assert!(sends(&effects));
+    assert_eq!(hand.results(), vec![("c1".into(), "a fault".into(), true)]);
+    let history = hand.engine.history(hand.chat).expect("the chat is there").messages();
+    let Message::Llm { calls, .. } = history[1].as_ref() else { panic!("the second message is the model's") };
+    assert_eq!(calls[0].arguments, "{}");
+}
+
+#[test]
 fn r030_an_unknown_tool_is_answered_with_the_names_that_exist() {
     let mut hand = Hand::new();
     let effects = hand.calls("x", &[("c9", "no_such_tool", Ok(json!({})))]);
@@ -377,6 +388,17 @@ fn asked() -> (Hand, RequestId) {
     let effects = hand.say(Event::InputTaken { chat, text: Some("hi".into()) });
     let request = request_of(&effects);
     (hand, request)
+}
+
+#[test]
+fn a_request_that_starts_after_the_stop_is_ended() {
+    for gone in [false, true] {
+        let (mut hand, request) = asked();
+        let chat = hand.chat;
+        hand.say(if gone { Event::ChatClosed { chat } } else { Event::ChatStopped { chat } });
+        let effects = hand.say(Event::RequestStarted { chat, request, tools: Arc::from([]) });
+        assert!(effects.contains(&Effect::AbortRequest { chat, request }), "{effects:?}");
+    }
 }
 
 #[test]
@@ -641,6 +663,33 @@ fn half_an_answer_of_a_failed_request_is_taken_back_when_it_is_sent_again() {
     hand.say(Event::Submitted { chat });
     let effects = hand.say(Event::InputTaken { chat, text: None });
     assert_eq!(effects, vec![Effect::Notify { chat, notice: Notice::NothingToSend }]);
+}
+
+#[test]
+fn a_message_given_after_a_failed_request_is_not_taken_back() {
+    for given_before in [false, true] {
+        let (mut hand, request) = asked();
+        let chat = hand.chat;
+        let given = Event::MessageGiven { chat, role: Role::Llm, content: "given".into(), visible: true };
+        let failed = Event::RequestFailed { chat, request, message: "reset".into() };
+        let (first, second) = if given_before { (given, failed) } else { (failed, given) };
+        hand.say(first);
+        hand.say(second);
+        hand.say(Event::Submitted { chat });
+        let effects = hand.say(Event::InputTaken { chat, text: None });
+        assert_eq!(effects, vec![Effect::Notify { chat, notice: Notice::NothingToSend }]);
+    }
+}
+
+#[test]
+fn requested_calls_that_a_failed_turn_drops_are_logged_by_name() {
+    let (mut hand, request) = asked();
+    let chat = hand.chat;
+    let call = RequestedCall { wire_id: String::new(), name: "glob".into(), arguments: String::new() };
+    hand.say(Event::CallsRequested { chat, calls: vec![call], tools: Arc::from([]), submit: false });
+    let effects = hand.say(Event::RequestFailed { chat, request, message: "reset".into() });
+    let logged = |effect: &Effect| matches!(effect, Effect::Log { text, .. } if text.ends_with("ended: glob"));
+    assert!(effects.iter().any(logged), "{effects:?}");
 }
 
 #[test]

@@ -58,6 +58,9 @@ pub enum RunError {
     /// There is no such encoding.
     #[error("tool_output.encoding: there is no encoding {0:?}. Nothing was run.")]
     Encoding(String),
+    /// The editor is on its way out: nobody would end it any more.
+    #[error("The editor exits. Nothing was run.")]
+    ShutDown,
 }
 
 /// The commands that run, by call. A call runs one at a time.

@@ -21,7 +21,7 @@ use client::Clients;
 pub use environment::Environment;
 pub use error::HttpError;
 pub use outside::Outside;
-use secrets::Secrets;
+pub(super) use secrets::Secrets;
 use target::Target;
 
 /// How much of the body of an error is kept.
@@ -120,6 +120,11 @@ impl HttpRequest {
             allow_insecure: false,
             environment: Environment::of_process(),
         }
+    }
+
+    /// What of it nobody may read, wherever it turns up.
+    pub(super) fn secrets(&self) -> Secrets {
+        Target::parse(&self.url).map(|target| Secrets::of(&self.headers, &target)).unwrap_or_default()
     }
 }
 

@@ -28,6 +28,8 @@ const STACK_BYTES: usize = 512 * 1024;
 /// Each command that runs has two pipes, a handle on its process and a waker. More than this many never run at once.
 const MAX_RUNNING: usize = 512;
 const FILES_PER_COMMAND: u64 = if cfg!(target_os = "linux") { 4 } else { 6 };
+/// How long the exit of the editor waits for commands after it has killed them itself.
+const LAST_WAIT: Duration = Duration::from_millis(200);
 /// Files that are left to the editor.
 const RESERVED_FILES: u64 = 128;
 
@@ -220,6 +222,8 @@ struct Shared {
 struct SharedState {
     stop: Option<Stop>,
     last_line: String,
+    /// Its processes at the last look.
+    living: Vec<family::Process>,
 }
 
 /// A command that was started. Dropping it stops the command, like [`Stop::User`].
@@ -272,11 +276,13 @@ impl Processes {
             shared.stop(Stop::EditorExit);
         }
         self.0.changed.notify_all();
-        while !state.commands.is_empty() {
-            let Some(rest) = deadline.checked_duration_since(Instant::now()) else { return false };
-            state = self.0.changed.wait_timeout(state, rest).unwrap_or_else(PoisonError::into_inner).0;
+        state = self.0.wait_until_empty(state, deadline);
+        if state.commands.is_empty() {
+            return true;
         }
-        true
+        // Very many, or a machine that is too busy for their threads: nothing may outlive the editor.
+        family::kill(state.commands.values().flat_map(|shared| lock(&shared.state).living.clone()).collect());
+        self.0.wait_until_empty(state, Instant::now() + LAST_WAIT).commands.is_empty()
     }
 }
 
@@ -321,6 +327,14 @@ impl Shared {
 }
 
 impl Registry {
+    fn wait_until_empty<'a>(&self, mut state: MutexGuard<'a, State>, deadline: Instant) -> MutexGuard<'a, State> {
+        while !state.commands.is_empty() {
+            let Some(rest) = deadline.checked_duration_since(Instant::now()) else { break };
+            state = self.changed.wait_timeout(state, rest).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state
+    }
+
     fn add(&self, shared: &Arc<Shared>) -> u64 {
         let mut state = lock(&self.state);
         state.next += 1;

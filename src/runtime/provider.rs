@@ -1,15 +1,26 @@
 //! A request to a provider, from the history to its last event: the codec builds and reads, `http.rs` sends. Neither knows of
 //! the other.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
+use tokio::sync::Notify;
 
-use super::http::{Http, HttpError, HttpEvent, HttpRequest};
+use super::http::{Http, HttpError, HttpEvent, HttpRequest, Secrets};
 use super::inbox::Inbox;
-use crate::adapter::{self, BuildInput, Built, Decoder, ToolDefinition, Wire};
+use crate::adapter::{self, BuildInput, Built, Decoder, Item, ToolDefinition, Wire};
 use crate::engine::{ChatId, Event, RequestId};
 use crate::message::Message;
+
+/// How long the body of an answer that is complete may take to end. Some servers keep it open.
+const LINGER: Duration = Duration::from_millis(200);
+
+/// The longest answer, in bytes of its body. A stream has some hundred of them for each token.
+const MAX_ANSWER_BYTES: usize = 256 << 20;
 
 /// A tool's description as it came from Lua; its JSON is read off the main loop.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,39 +84,77 @@ async fn send(http: &Http, inbox: &Arc<Inbox>, provider: ProviderRequest) -> Res
     let (messages, tools) = (provider.messages, provider.tools);
     let (settings, tools_override) = (provider.settings, provider.tools_override);
     // A long history takes a while, and a worker has other requests to look after.
-    let built = tokio::task::spawn_blocking(move || build(wire, &messages, &tools, tools_override, &settings));
-    let Built { body, names, faults } =
+    let built = tokio::task::spawn_blocking(move || {
+        let Built { body, names, faults } = build(wire, &messages, &tools, tools_override, &settings)?;
+        Ok((body.to_string().into_bytes(), names, faults))
+    });
+    let (body, names, faults) =
         built.await.map_err(BuildError::Task).and_then(|built| built).map_err(|error| error.to_string())?;
     for text in faults {
         inbox.push(Event::RequestNoted { chat, request, text });
     }
-    to_send.body = body.to_string().into_bytes();
+    to_send.body = body;
     let mut decoder = Decoder::new(wire, names, streaming);
-    let sent = http
-        .send(to_send, |event| match event {
-            HttpEvent::Retrying { attempt, of, wait_ms, reason } => {
-                let seconds = wait_ms.div_ceil(1_000);
-                let text = format!("{reason}, retry {attempt} of {of} in {seconds} s");
-                inbox.push(Event::RequestNoted { chat, request, text });
+    let secrets = to_send.secrets();
+    let tell = |items: Vec<Item>| {
+        if !items.is_empty() {
+            let items = items.into_iter().map(|item| without(&secrets, item)).collect();
+            inbox.push(Event::RequestItems { chat, request, items });
+        }
+    };
+    let over = Notify::new();
+    let mut received = 0;
+    let answer = http.send(to_send, |event| match event {
+        HttpEvent::Retrying { attempt, of, wait_ms, reason } => {
+            let seconds = wait_ms.div_ceil(1_000);
+            let text = format!("{reason}, retry {attempt} of {of} in {seconds} s");
+            inbox.push(Event::RequestNoted { chat, request, text });
+        }
+        HttpEvent::Head { .. } => {}
+        HttpEvent::Chunk(_) if decoder.is_over() => {}
+        HttpEvent::Chunk(bytes) => {
+            tell(decoder.push(&bytes));
+            received += bytes.len();
+            if received > MAX_ANSWER_BYTES && !decoder.is_over() {
+                let limit = MAX_ANSWER_BYTES >> 20;
+                // It ends the request.
+                tell(vec![Item::Failed(format!("The server sent an answer of more than {limit} MiB."))]);
             }
-            HttpEvent::Head { .. } => {}
-            HttpEvent::Chunk(bytes) => {
-                let items = decoder.push(&bytes);
-                if !items.is_empty() {
-                    inbox.push(Event::RequestItems { chat, request, items });
-                }
+            if decoder.is_over() {
+                over.notify_one();
             }
-        })
-        .await;
+        }
+    });
+    // The end of the body is only waited for because the connection can be used again after it.
+    let lingering = async {
+        over.notified().await;
+        tokio::time::sleep(LINGER).await;
+    };
+    let sent = first(answer, lingering).await.unwrap_or(Ok(()));
     match sent {
-        Ok(()) => {
-            let items = decoder.finish();
-            if !items.is_empty() {
-                inbox.push(Event::RequestItems { chat, request, items });
-            }
+        Err(error) if !(decoder.is_over() || decoder.is_whole()) => Err(explain(&error)),
+        _ => {
+            tell(decoder.finish());
             Ok(())
         }
-        Err(error) => Err(explain(&error)),
+    }
+}
+
+/// What the work gives; none: the end came first, and the work was dropped.
+async fn first<R>(work: impl Future<Output = R>, end: impl Future<Output = ()>) -> Option<R> {
+    let (mut work, mut end) = (pin!(work), pin!(end));
+    poll_fn(|context| match work.as_mut().poll(context) {
+        Poll::Ready(result) => Poll::Ready(Some(result)),
+        Poll::Pending => end.as_mut().poll(context).map(|()| None),
+    })
+    .await
+}
+
+/// Servers quote keys in the errors that they put into a stream, too.
+fn without(secrets: &Secrets, item: Item) -> Item {
+    match item {
+        Item::Failed(text) => Item::Failed(secrets.hide(text)),
+        other => other,
     }
 }
 

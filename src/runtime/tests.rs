@@ -1,5 +1,6 @@
 //! Worker threads, requests and the alarm, without an editor.
 
+use std::collections::BTreeMap;
 use std::sync::Condvar;
 use std::time::{Duration, Instant};
 
@@ -201,9 +202,24 @@ fn after_shutdown_everything_is_answered_and_nothing_starts() {
     shell.runtime.shutdown();
     shell.runtime.check_calls(CHAT, vec![unchecked_call(1, None, "{}")]);
     let Event::CallsChecked { calls, .. } = shell.next() else { panic!("no checked calls") };
-    assert!(calls[0].arguments.is_err());
+    assert!(matches!(calls[0].arguments, Err(ArgumentsError::NotChecked(_))));
     shell.runtime.start_scripted(CHAT, REQUEST, "{}".to_owned());
     assert!(matches!(shell.next(), Event::RequestFailed { .. }));
     shell.runtime.set_alarm(Some(0));
     assert!(shell.runtime.workers.get().is_none());
+    let command = CommandCmd {
+        chat: CHAT,
+        call: CallId(1),
+        cmd: 0,
+        text: b"true".to_vec(),
+        env: BTreeMap::new(),
+        shell: b"sh".to_vec(),
+        cwd: Vec::new(),
+        without: Vec::new(),
+        background: false,
+        limits: Limits::new(output::Keep::HeadTail),
+        encoding: None,
+    };
+    assert!(matches!(shell.runtime.run_command(command), Err(RunError::ShutDown)));
+    assert_eq!((shell.runtime.command_count(), shell.inbox.pop()), (0, None));
 }

@@ -131,7 +131,9 @@ impl End {
     fn kill_reason(&self) -> KillReason {
         match *self {
             Self::TimedOut(limit_ms) => KillReason::TimedOut { limit_ms },
-            _ => KillReason::User,
+            Self::Success | Self::Error(_) | Self::Rejected(_) | Self::Cancelled | Self::Stopped | Self::Skipped => {
+                KillReason::User
+            }
         }
     }
 
@@ -164,15 +166,7 @@ impl ToolCall {
 
     /// The result, once it is finished.
     pub fn result(&self) -> Option<&CallResult> {
-        match &self.stage {
-            Stage::Finished(result) => Some(result),
-            _ => None,
-        }
-    }
-
-    /// Whether it still waits for its turn.
-    pub fn is_queued(&self) -> bool {
-        matches!(self.stage, Stage::Queued(_))
+        if let Stage::Finished(result) = &self.stage { Some(result) } else { None }
     }
 
     /// Whether a cmd of it runs, or is being ended.
@@ -196,7 +190,10 @@ impl ToolCall {
             Stage::Deciding { since_ms, .. } => Some(since_ms + gate::FACT_LIMIT_MS),
             Stage::Running { run, .. } => run.deadline_ms(),
             Stage::Stopping { since_ms, .. } => Some(since_ms + STOP_LIMIT_MS),
-            _ => None,
+            // Lua is at work, on the main loop, or the user: nothing else could go on meanwhile.
+            Stage::Preparing { .. } | Stage::Asking { .. } | Stage::Succeeding { .. } => None,
+            Stage::Ending { .. } | Stage::Exiting { .. } => None,
+            Stage::Queued(_) | Stage::Cutting { .. } | Stage::Finished(_) => None,
         }
     }
 
@@ -339,7 +336,14 @@ impl ToolCall {
     pub fn output_added(&mut self, ctx: &mut Context, content: String) {
         match self.stage {
             Stage::Cutting { .. } | Stage::Finished(_) | Stage::Queued(_) => self.ignore_late(ctx),
-            _ => self.added.push(content),
+            Stage::Preparing { .. }
+            | Stage::Deciding { .. }
+            | Stage::Asking { .. }
+            | Stage::Running { .. }
+            | Stage::Stopping { .. }
+            | Stage::Succeeding { .. }
+            | Stage::Ending { .. }
+            | Stage::Exiting { .. } => self.added.push(content),
         }
     }
 
@@ -361,9 +365,10 @@ impl ToolCall {
                     OutputOutcome::Undefined => run.preparation.defines.cancelled = false,
                     OutputOutcome::Threw(error) => {
                         let error = self.threw(&error);
-                        match end {
-                            End::Error(_) => end = End::Error(Some(error)),
-                            _ => self.added.push(error),
+                        if let End::Error(_) = end {
+                            end = End::Error(Some(error));
+                        } else {
+                            self.added.push(error);
                         }
                     }
                 }
@@ -435,7 +440,9 @@ impl ToolCall {
                 self.cut(ctx, End::TimedOut(run.preparation.timeout_ms.unwrap_or_default()));
             }
             Stage::Stopping { cmd, .. } => self.command_finished(ctx, cmd, false, String::new()),
-            _ => {}
+            // They have no deadline.
+            Stage::Queued(_) | Stage::Preparing { .. } | Stage::Asking { .. } | Stage::Succeeding { .. } => {}
+            Stage::Ending { .. } | Stage::Exiting { .. } | Stage::Cutting { .. } | Stage::Finished(_) => {}
         }
     }
 

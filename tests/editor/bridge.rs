@@ -135,6 +135,17 @@ fn a_panic_leaves_the_editor_alive_with_one_message_and_pumping() {
 }
 
 #[test]
+fn a_panic_of_another_thread_is_in_the_log_with_its_place() {
+    let editor = started();
+    editor.lua("lib.panic(true)");
+    editor.wait_lua("#find('log') == 1");
+    assert_eq!(editor.lua_text("return find('log')[1][2]"), "error");
+    let text = editor.lua_text("return find('log')[1][3]");
+    assert!(text.starts_with("panic at src/bridge.rs:") && text.ends_with(": asked for by a test"), "{text}");
+    assert_eq!(editor.messages(), "");
+}
+
+#[test]
 fn a_throw_of_any_performer_ends_in_a_result_and_the_turn_goes_on() {
     for performer in ["prepare_call", "run_cmd", "run_output", "run_exit", "find_fact", "ask_approval", "add_call"] {
         let editor = started();

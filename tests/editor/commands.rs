@@ -1,6 +1,7 @@
 //! Command cmds through a whole chat: the contract of cmds, `env` and settings here, how long processes live in
 //! `commands/life.rs`, what the model reads of their output in `commands/output.rs`.
 
+mod hostile;
 mod life;
 mod output;
 

@@ -99,6 +99,28 @@ fn while_a_command_runs_its_processes_are_ended() {
 }
 
 #[test]
+fn while_a_command_that_takes_no_signal_runs_its_on_exit_runs() {
+    let mut editor = chat::editor();
+    let home = folder(&editor);
+    editor.lua_with(
+        r#"
+        local home = ...
+        open({ answer("t", {}) }, {
+          t = tool("t", { "trap '' TERM; echo $$ > '" .. home .. "/pid'; sleep 3600" }, {
+            handlers = { on_exit = function() vim.fn.writefile({ "exit" }, home .. "/exit") end },
+          }),
+        })
+        send("go")"#,
+        vec![home.to_str().unwrap().into()],
+    );
+    let pid = || std::fs::read_to_string(home.join("pid")).ok().and_then(|text| text.trim().parse().ok());
+    editor.wait_until("the command", || pid().is_some());
+    quit(&mut editor);
+    wait_gone(pid().unwrap());
+    assert!(home.join("exit").exists(), "on_exit runs");
+}
+
+#[test]
 fn while_a_question_is_open() {
     let mut editor = chat::editor();
     editor.lua(

@@ -15,6 +15,7 @@ mod demo;
 mod docs;
 mod harness;
 mod hostile;
+mod hostile_provider;
 mod interleave;
 mod keys;
 mod leaving;

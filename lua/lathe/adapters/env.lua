@@ -8,25 +8,68 @@ local found = setmetatable({}, { __mode = "k" }) ---@type table<lathe.Adapter, t
 -- How long a `cmd:` may take.
 local COMMAND_LIMIT_MS = 30000
 
----Runs `cmd:…`; its output without blanks around it is the value.
+-- How long its output is read after its end, when something it left holds the pipe.
+local SETTLE_MS = 100
+
+---Runs `cmd:…`; its output without blanks around it is the value. It ends with the shell: what that leaves in the
+---background, such as an agent, may hold the pipe for ever, so `vim.system` would never end.
 ---@param command string
 ---@param done fun(value: string?, message: string?)
 local function run(command, done)
-  local options = { text = true, timeout = COMMAND_LIMIT_MS }
-  local ok = pcall(vim.system, { "sh", "-c", command }, options, function(result)
+  local stdout, timer = assert(vim.uv.new_pipe()), assert(vim.uv.new_timer())
+  local pieces, code = {}, nil ---@type string[], integer?
+  local over = false
+  local function finish()
+    if over then
+      return
+    end
+    over = true
+    stdout:close()
+    timer:close()
     vim.schedule(function()
-      local value = vim.trim(result.stdout or "")
-      if result.code ~= 0 or value == "" then
+      local value = vim.trim(table.concat(pieces))
+      if code ~= 0 or value == "" then
         -- What it printed may be half a key: only its code is told.
-        done(nil, ("the command gave no value (exit code %d)"):format(result.code))
+        done(nil, code and ("the command gave no value (exit code %d)"):format(code) or "the command took too long")
       else
         done(value)
       end
     end)
-  end)
-  if not ok then
-    done(nil, "the command could not be started")
   end
+  local is_read = false
+  local process
+  process = vim.uv.spawn(
+    "sh",
+    { args = { "-c", command }, stdio = { nil, stdout, nil }, detached = true },
+    vim.schedule_wrap(function(exit_code, signal)
+      process:close()
+      code = signal == 0 and exit_code or 128 + signal
+      if is_read then
+        finish()
+      elseif not over then
+        timer:start(SETTLE_MS, 0, finish)
+      end
+    end)
+  )
+  if not process then
+    stdout:close()
+    timer:close()
+    return done(nil, "the command could not be started")
+  end
+  local pid = process:get_pid()
+  timer:start(COMMAND_LIMIT_MS, 0, function()
+    vim.uv.kill(-pid, "sigkill") -- the whole group: the shell may wait for another program
+    finish()
+  end)
+  stdout:read_start(function(_, data)
+    pieces[#pieces + 1] = data
+    if not data then
+      is_read = true
+      if code then
+        finish()
+      end
+    end
+  end)
 end
 
 ---@param adapter lathe.Adapter

@@ -3,7 +3,6 @@
 local M = {}
 
 local config = require("lathe.config")
-local shape = require("lathe.adapters.shape")
 
 local HOW = "no adapter has a key: set OPENAI_API_KEY, or add one to adapters.http (`:help lathe-adapters`)"
 
@@ -33,7 +32,7 @@ local function configured(name)
 end
 
 -- Files here that are no adapters.
-local is_part = { init = true, env = true, request = true, shape = true }
+local is_part = { init = true, env = true, request = true }
 
 ---@param name string
 ---@return lathe.Adapter?
@@ -137,7 +136,7 @@ end
 
 -- What hooks may change in the chat's copy without changing the adapter of other chats. Not `turns` and fields of the
 -- author's: they may hold anything.
-local own = { "env", "headers", "parameters", "body", "schema", "opts", "available_tools" }
+local copied = { "env", "headers", "parameters", "body", "schema", "opts", "available_tools" }
 
 ---The adapter of a new chat: a copy of its own, since an adapter may keep state.
 ---@param spec string|table|function|nil a name, `{ name, model }`, or an adapter
@@ -162,19 +161,17 @@ function M.resolve(spec, model)
   for key, value in pairs(found) do
     adapter[key] = value
   end
-  -- The name under which the user finds it in the configuration.
-  local name = (type(spec) == "string" and spec) or adapter.name or adapter.wire
-  local fault = shape.fault(adapter, tostring(name))
-  if fault then
-    return nil, fault
-  elseif not adapter.wire then
+  if not adapter.wire then
     return nil, "an adapter without a wire format (`wire`)"
   end
-  adapter.name = name
-  adapter.formatted_name = adapter.formatted_name or name
+  -- The name under which the user finds it in the configuration.
+  local given = type(adapter.name) == "string" and adapter.name or tostring(adapter.wire)
+  adapter.name = type(spec) == "string" and spec or given
+  adapter.formatted_name = type(adapter.formatted_name) == "string" and adapter.formatted_name or adapter.name
   adapter.model = model or adapter.model
-  for _, field in ipairs(own) do
-    adapter[field] = vim.deepcopy(adapter[field])
+  for _, field in ipairs(copied) do
+    local ok, copy = pcall(vim.deepcopy, adapter[field])
+    adapter[field] = ok and copy or adapter[field] -- one that holds userdata stays shared
   end
   return adapter
 end
@@ -185,14 +182,14 @@ end
 ---@param chat lathe.Chat
 ---@param done fun(fields: table?, message: string?)
 function M.request(adapter, chat, done)
-  local handlers = adapter.handlers and adapter.handlers.request
-  if handlers and handlers.build then
-    local ok, fields, message = pcall(handlers.build, adapter, chat.messages)
-    if ok and type(fields) == "table" then
-      return done(fields)
+  local build = type(adapter.handlers) == "table" and vim.tbl_get(adapter.handlers, "request", "build")
+  if build then
+    local ok, fields, message = pcall(build, adapter, chat.messages)
+    if not ok or (fields ~= nil and type(fields) ~= "table") then
+      local why = ok and "expected a table, got " .. type(fields) or require("lathe.tools").readable(fields)
+      return done(nil, "handlers.request.build failed: " .. why)
     end
-    message = message or "handlers.request.build gave " .. type(fields)
-    return done(nil, ok and message or "handlers.request.build failed: " .. require("lathe.tools").readable(fields))
+    return done(fields, message or "handlers.request.build gave nothing to send")
   end
   require("lathe.adapters.request").build(adapter, chat, done)
 end
@@ -224,8 +221,8 @@ local function collect_keys(adapter, is_configured, into)
   end
 end
 
----Collects the variables of all adapters. Kept while nothing changes: an adapter may be a function of the user's that
----takes its time, and every command asks. One that failed is asked again.
+---The variables of shipped and configured adapters. Kept while nothing changes: an adapter may be a function of the
+---user's that takes its time, and every command asks. One that failed is asked again.
 ---@return table<string, true>
 local function all_keys()
   local current = config.get()
@@ -249,17 +246,20 @@ local function all_keys()
   return names
 end
 
----The environment variables that hold the keys of shipped and configured adapters, used or not: commands do not see them.
+---The environment variables that hold the keys of shipped and configured adapters, used or not, and of the chat's own:
+---commands do not see them.
+---@param own lathe.Adapter? may have come with the chat, and be configured nowhere
 ---@param keep string[] those that stay
 ---@return string[]
-function M.key_variables(keep)
-  local names = {}
-  for name in pairs(all_keys()) do
-    if not vim.list_contains(keep, name) then
-      names[#names + 1] = name
-    end
+function M.key_variables(own, keep)
+  local names = vim.tbl_extend("force", {}, all_keys())
+  local default = config.get().interactions.chat.adapter
+  collect_keys(own, true, names)
+  collect_keys(type(default) == "table" and default or nil, true, names)
+  for _, name in ipairs(keep) do
+    names[name] = nil
   end
-  return names
+  return vim.tbl_keys(names)
 end
 
 return M

@@ -3,7 +3,68 @@ local M = {}
 
 local env = require("lathe.adapters.env")
 
+---@param value any what was thrown
+---@return string
+local function readable(value)
+  return require("lathe.tools").readable(value)
+end
+
 local CONNECT_MS, FIRST_BYTE_MS, IDLE_MS, RETRIES = 10000, 600000, 120000, 4
+
+---@param value any
+---@return boolean
+local function is_whole(value)
+  return type(value) == "number" and value >= 0 and value % 1 == 0 and value < 2 ^ 53
+end
+
+-- What a field must be; a user's table may hold anything. Parents come before what is in them.
+local shapes = {
+  { "url", "string", is_needed = true },
+  { "env", "table" },
+  { "headers", "table", items = "string" },
+  { "parameters", "table" },
+  { "body", "table" },
+  { "schema", "table", items = "table" },
+  { "opts", "table" },
+  { "opts.proxy", "string" },
+  { "opts.retries", "whole" },
+  { "opts.limits", "table" },
+  { "opts.limits.connect_ms", "whole" },
+  { "opts.limits.first_byte_ms", "whole" },
+  { "opts.limits.idle_ms", "whole" },
+  { "handlers", "table" },
+  { "handlers.lifecycle", "table" },
+  { "handlers.lifecycle.setup", "function" },
+  { "handlers.request", "table" },
+  { "handlers.request.build_parameters", "function" },
+  { "handlers.request.build_tools", "function" },
+}
+
+---The first field that is not what it must be.
+---@param adapter lathe.Adapter
+---@return string? message
+local function misfit(adapter)
+  local function wrong(path, wanted, got)
+    local text = "adapters.http.%s.%s: expected %s, got %s"
+    got = type(got) == "number" and tostring(got) or type(got)
+    return text:format(tostring(adapter.name), path, wanted == "whole" and "a whole number from 0" or wanted, got)
+  end
+  for _, shape in ipairs(shapes) do
+    local path, wanted = shape[1], shape[2]
+    local value = vim.tbl_get(adapter, unpack(vim.split(path, ".", { plain = true })))
+    local fits = type(value) == wanted or (wanted == "whole" and is_whole(value))
+    if not fits and (value ~= nil or shape.is_needed) then
+      return wrong(path, wanted, value)
+    end
+    for name, item in pairs(shape.items and value or {}) do
+      if type(name) ~= "string" then
+        return wrong(path, "names with values", item)
+      elseif type(item) ~= shape.items then
+        return wrong(path .. "." .. name, shape.items, item)
+      end
+    end
+  end
+end
 
 ---@param adapter lathe.Adapter
 ---@param name string
@@ -59,7 +120,7 @@ local function settings_of(adapter)
   if build then
     settings = build(adapter, settings) or settings
     if type(settings) ~= "table" then
-      error("handlers.request.build_parameters: expected a table, got " .. type(settings), 0)
+      error("build_parameters must return a table, got " .. type(settings), 0)
     end
   end
   return settings
@@ -71,10 +132,16 @@ function M.streams(adapter)
   return not (adapter.opts and adapter.opts.stream == false)
 end
 
+---@param what string
 ---@param value table
 ---@return string
-local function encode(value)
-  return next(value) == nil and "{}" or vim.json.encode(value)
+local function encode(what, value)
+  if next(value) == nil then
+    return "{}"
+  end
+  local ok, json = pcall(vim.json.encode, value)
+  -- Lua's own text begins with a place in here, which tells the user nothing.
+  return ok and json or error(("%s: %s"):format(what, tostring(json):gsub("^.-:%d+: ", "")), 0)
 end
 
 ---The fields of `core.start_request`, but for chat, request and tools. Hooks run here, on the main loop.
@@ -94,13 +161,16 @@ local function fields_of(adapter, chat, values)
   local settings = settings_of(adapter)
   local build_tools = hook(adapter, "build_tools")
   local tools = build_tools and build_tools(adapter, { tools = { chat.tool_registry.schemas } })
+  if tools and type(tools) ~= "table" then
+    error("build_tools must return a table, got " .. type(tools), 0)
+  end
   local limits = (adapter.opts or {}).limits or {}
   return {
     wire = adapter.wire,
     url = env.fill(adapter.url, values),
     headers = headers,
-    settings = encode(settings),
-    tools_override = tools and vim.json.encode(tools) or nil,
+    settings = encode("parameters", settings),
+    tools_override = tools and encode("build_tools", tools) or nil,
     stream = settings.stream == true,
     connect_ms = limits.connect_ms or CONNECT_MS,
     first_byte_ms = limits.first_byte_ms or FIRST_BYTE_MS,
@@ -116,16 +186,15 @@ end
 ---@param chat lathe.Chat
 ---@param done fun(fields: table?, message: string?)
 function M.build(adapter, chat, done)
-  if type(adapter.url) ~= "string" then
-    return done(nil, ("adapters.http.%s.url: expected a string, got %s"):format(adapter.name, type(adapter.url)))
+  local wrong = misfit(adapter)
+  if wrong then
+    return done(nil, wrong)
   end
   local setup = adapter.handlers and adapter.handlers.lifecycle and adapter.handlers.lifecycle.setup
   if setup then
     local ok, answer = pcall(setup, adapter)
-    if not ok then
-      return done(nil, "the adapter's setup failed: " .. require("lathe.tools").readable(answer))
-    elseif answer == false then
-      return done(nil, "the adapter's setup refused")
+    if not ok or answer == false then
+      return done(nil, ok and "the adapter's setup refused" or "the adapter's setup failed: " .. readable(answer))
     end
   end
   local templates = vim.list_extend({ adapter.url }, vim.tbl_values(adapter.headers or {}))
@@ -137,7 +206,7 @@ function M.build(adapter, chat, done)
     if ok then
       done(fields)
     else
-      done(nil, "the adapter failed: " .. require("lathe.tools").readable(fields))
+      done(nil, "the adapter failed: " .. readable(fields))
     end
   end)
 end

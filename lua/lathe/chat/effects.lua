@@ -170,18 +170,22 @@ function M.performers(chats)
       core.lib.fail_request({ chat = id, request = request, message = chat.adapter_message })
       return
     end
+    chat.request = request
     adapters.request(chat.adapter, chat, function(fields, message)
+      -- A key may have come late: after a stop nothing is sent any more.
+      if chats[id] ~= chat or chat.is_closing or chat.request ~= request then
+        return
+      end
       if fields then
         fields.chat, fields.request, fields.tools = id, request, chat.tool_registry:offered()
-        -- The fields are made of the user's own table, by hooks too.
-        local ok, fault = pcall(core.lib.start_request, fields)
-        message = not ok
-            and "the adapter does not fit: " .. calls.readable(fault):gsub("^lathe_core: start_request: ", "")
-          or nil
+        -- Maybe long after this effect, when nobody else ends the request. The fields are the adapter's.
+        local ok, err = pcall(core.lib.start_request, fields)
+        if ok then
+          return
+        end
+        message = "the request does not fit: " .. calls.readable(err)
       end
-      if message then
-        core.lib.fail_request({ chat = id, request = request, message = message })
-      end
+      core.lib.fail_request({ chat = id, request = request, message = message })
     end)
   end
 
@@ -399,6 +403,7 @@ function M.performers(chats)
       return
     end
     chat.is_running = false
+    chat.request = nil
     chat.render:wait(false)
     chat.render:hold(false)
     chat.render:flush() -- who hears of the end may read the buffer

@@ -40,12 +40,36 @@ local function word(value)
   end
 end
 
+---Whether a table is the model's: the arguments of its call, or a part of them.
+---@param value table
+---@param args any
+---@param seen table<table, true>? a tool may have put anything there
+---@return boolean
+local function is_within(value, args, seen)
+  seen = seen or {}
+  if type(args) ~= "table" or seen[args] then
+    return false
+  end
+  seen[args] = true
+  for _, item in pairs(args) do
+    if is_within(value, item, seen) then
+      return true
+    end
+  end
+  return value == args
+end
+
 ---@param value any
+---@param args table?
 ---@return string|string[]|{ raw: string }|nil value nil: it must not stand for anything
-local function placeholder(value)
+local function placeholder(value, args)
   if type(value) ~= "table" then
     return word(value)
   elseif value.raw ~= nil then
+    -- Only the tool's author may say what is shell syntax.
+    if is_within(value, args) then
+      return nil
+    end
     local raw = word(value.raw)
     return raw and { raw = raw }
   elseif not vim.islist(value) then
@@ -60,12 +84,13 @@ end
 
 ---What placeholders stand for, as the core takes it.
 ---@param env table? what the tool's `env` returned
+---@param args table? the model's
 ---@return table? values
 ---@return string? message
-function M.values(env)
+function M.values(env, args)
   local values = {}
   for name, value in pairs(env or {}) do
-    local given = placeholder(value)
+    local given = placeholder(value, args)
     if type(name) ~= "string" or given == nil then
       local what = "env: %s must be a string, a list of strings or { raw = string }, got %s"
       return nil, what:format(tostring(name), vim.inspect(value))
@@ -86,7 +111,7 @@ function M.start(chat, call, cmd, entry)
   call.flag = flag
   local values
   if text then
-    values, message = M.values(call.env)
+    values, message = M.values(call.env, call.args)
   end
   if not text or not values then
     return ('cmd %d of the tool "%s": %s'):format(cmd, call.name, message)
@@ -102,7 +127,7 @@ function M.start(chat, call, cmd, entry)
     shell = settings.shell,
     -- Empty when it was deleted: then the core says so.
     cwd = chat.cwd,
-    without = adapters.key_variables(settings.keep_env),
+    without = adapters.key_variables(chat.adapter, settings.keep_env),
     background = call.tool.opts.background == true,
     max_lines = limits.max_lines,
     max_bytes = limits.max_bytes,

@@ -8,7 +8,8 @@ const MIN_BYTES: usize = 8;
 const HIDDEN: &[u8] = b"[hidden]";
 
 /// Values that are hidden wherever they turn up.
-pub(super) struct Secrets(Vec<String>);
+#[derive(Default)]
+pub(in crate::runtime) struct Secrets(Vec<String>);
 
 impl Secrets {
     pub(super) fn of(headers: &[(String, String)], target: &Target) -> Self {
@@ -23,7 +24,7 @@ impl Secrets {
     }
 
     /// The text without them.
-    pub(super) fn hide(&self, text: String) -> String {
+    pub(in crate::runtime) fn hide(&self, text: String) -> String {
         if !self.are_in(text.as_bytes()) {
             return text;
         }

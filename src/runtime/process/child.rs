@@ -110,6 +110,7 @@ impl Session {
         let mut shell = spawn(&command, environment)?;
         let pid = Pid::from_child(&shell);
         let family = Family::new(pid.as_raw_nonzero().get());
+        lock(&shared.state).living = family.shell().into_iter().collect();
         let exit = match watch_exit(pid) {
             Ok(exit) => exit,
             Err(source) => {
@@ -174,7 +175,7 @@ impl Session {
             self.pump(Some(look), if is_closed { Woken::Time } else { Woken::Closed });
         }
         let others = self.writers();
-        let living = self.family.collect(&others);
+        let living = self.collect(&others);
         if self.command.background && self.shared.stopped().is_none() {
             self.left = living;
             return Vec::new();
@@ -204,7 +205,7 @@ impl Session {
     /// SIGTERM, after the grace SIGKILL, until none is left. Gives what cannot be ended.
     fn end(&mut self, grace: Duration) -> Vec<Process> {
         let others = self.writers();
-        let mut living = self.family.collect(&others);
+        let mut living = self.collect(&others);
         self.family.signal(&living, Signal::TERM);
         // A stopped process takes no other signal.
         self.family.signal(&living, Signal::CONT);
@@ -215,20 +216,26 @@ impl Session {
             if self.shared.stopped() == Some(Stop::EditorExit) {
                 kill_at = kill_at.min(Instant::now() + Stop::EditorExit.grace());
             }
-            living = self.family.collect(&[]);
+            living = self.collect(&[]);
             pause = (pause * 2).min(Duration::from_millis(40));
         }
         let give_up_at = Instant::now() + KILL_WAIT;
         loop {
             // Again each time: what was started meanwhile.
             let others = self.writers();
-            living = self.family.collect(&others);
+            living = self.collect(&others);
             if living.is_empty() || Instant::now() >= give_up_at {
                 return living;
             }
             self.family.signal(&living, Signal::KILL);
             self.pump(Some(Instant::now() + Duration::from_millis(10)), Woken::Time);
         }
+    }
+
+    fn collect(&mut self, others: &[i32]) -> Vec<Process> {
+        let living = self.family.collect(others);
+        lock(&self.shared.state).living.clone_from(&living);
+        living
     }
 
     /// Awaits the shell that was ended.

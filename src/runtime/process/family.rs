@@ -34,6 +34,11 @@ impl Family {
         Self { shell, shell_start, members: HashMap::from([(shell, shell_start)]) }
     }
 
+    /// The shell, as long as it runs.
+    pub(super) fn shell(&self) -> Option<Process> {
+        table::one(self.shell).filter(|process| process.start == self.shell_start)
+    }
+
     /// Whether the group of the shell has no process. Cheap. Only of use when the shell was awaited.
     pub(super) fn group_is_empty(&self) -> bool {
         // As long as the group has a member its number is not given to another process.
@@ -86,6 +91,22 @@ impl Family {
         for process in living.iter().filter(|process| !groups.contains(&process.group)) {
             signal_one(process, signal);
         }
+    }
+}
+
+/// Kills processes of any number of commands and what descends from them, with one look at the system's list for all: for
+/// when there is no time for one each.
+pub(super) fn kill(processes: Vec<Process>) {
+    let Some(shell_start) = processes.iter().map(|process| process.start).min() else { return };
+    let members = processes.into_iter().map(|process| (process.pid, process.start)).collect();
+    let mut all = Family { shell: 0, shell_start, members };
+    // Again: what was started meanwhile.
+    for _ in 0..3 {
+        let living = all.collect(&[]);
+        if living.is_empty() {
+            return;
+        }
+        all.signal(&living, Signal::KILL);
     }
 }
 
