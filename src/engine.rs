@@ -317,7 +317,8 @@ impl Engine {
     }
 
     /// Whether no turn runs in a chat; none: there is no such chat.
-    pub fn is_idle(&self, chat: ChatId) -> Option<bool> {
+    #[cfg(test)]
+    fn is_idle(&self, chat: ChatId) -> Option<bool> {
         self.chats.get(&chat).map(Chat::is_idle)
     }
 

@@ -253,7 +253,8 @@ impl Workers {
 }
 
 impl Requests {
-    /// Runs an answer. It ends the request with an event of its own; where it panics, this does.
+    /// Runs an answer, unless one runs for this request. It ends the request with an event of its own; where it panics,
+    /// this does.
     fn start(
         &self,
         handle: &Handle,
@@ -264,6 +265,10 @@ impl Requests {
         let (requests, inbox) = (self.clone(), Arc::clone(inbox));
         // The lock is held until the request is in the map, so that one that ends at once is found there.
         let mut running = lock(&self.0);
+        // An adapter's hook that answers twice must not mix two answers into one.
+        if running.contains_key(&request) {
+            return;
+        }
         let task = handle.spawn(answer);
         running.insert(request, task.abort_handle());
         handle.spawn(async move {

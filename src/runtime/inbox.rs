@@ -32,7 +32,7 @@ impl Inbox {
             (
                 Some(Event::RequestItems { request: last, items, .. }),
                 Event::RequestItems { request, items: more, .. },
-            ) if *last == request => more.into_iter().for_each(|item| append(items, item)),
+            ) if *last == request && has_room(items) => more.into_iter().for_each(|item| append(items, item)),
             (_, event) => queue.push_back(event),
         }
     }
@@ -56,6 +56,18 @@ impl Inbox {
         // A panic while the lock is held leaves a queue that is still a queue.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How much one event may hold before another begins: the main loop handles an event in one go.
+const MAX_ITEMS: usize = 512;
+const MAX_TEXT_BYTES: usize = 64 * 1024;
+
+fn has_room(items: &[Item]) -> bool {
+    let last = match items.last() {
+        Some(Item::Text(text) | Item::Reasoning(text) | Item::CallArguments { text, .. }) => text.len(),
+        _ => 0,
+    };
+    items.len() < MAX_ITEMS && last < MAX_TEXT_BYTES
 }
 
 /// Appends an item; text joins text, arguments join those of the same call.
@@ -99,6 +111,17 @@ mod tests {
         let inbox = Inbox::new(|| {});
         events.iter().cloned().for_each(|event| inbox.push(event));
         std::iter::from_fn(|| inbox.pop()).collect()
+    }
+
+    #[test]
+    fn a_flood_of_text_comes_in_events_that_are_not_too_long() {
+        let piece = "x".repeat(10_000);
+        let events = after(&vec![items(1, &[text(&piece)]); 100]);
+        assert!(events.len() > 10);
+        for event in &events {
+            let Event::RequestItems { items, .. } = event else { panic!("items of a request") };
+            assert!(matches!(&items[..], [Item::Text(text)] if text.len() < MAX_TEXT_BYTES + piece.len()));
+        }
     }
 
     #[test]

@@ -142,6 +142,16 @@ fn a_panic_fails_the_request() {
 }
 
 #[test]
+fn a_request_that_is_started_twice_runs_once() {
+    let shell = shell();
+    shell.runtime.start_scripted(CHAT, REQUEST, r#"{"text": "a", "delay_ms": 20}"#.to_owned());
+    shell.runtime.start_scripted(CHAT, REQUEST, r#"{"text": "b"}"#.to_owned());
+    let (items, end) = shell.answer();
+    assert_eq!(items, [Item::Text("a".to_owned())]);
+    assert_eq!(end, Event::RequestFinished { chat: CHAT, request: REQUEST });
+}
+
+#[test]
 fn two_requests_interleave() {
     let shell = shell();
     shell.runtime.start_scripted(CHAT, RequestId(1), r#"{"hang": true}"#.to_owned());

@@ -1,8 +1,12 @@
 //! One tool call from the queue to its result: the state machine of a single call.
 
+mod end;
+
+pub use end::End;
+use end::timed_out;
 use serde_json::Value;
 
-use crate::engine::{Answer, ChatId, Effect, KillReason, LogLevel, Output, OutputOutcome};
+use crate::engine::{Answer, ChatId, Effect, LogLevel, Output, OutputOutcome};
 use crate::gate::approvals::Approvals;
 use crate::gate::{self, Fact, Facts, GatedCall, Verdict};
 use crate::output::Limits;
@@ -104,49 +108,6 @@ struct Run {
 impl Run {
     fn deadline_ms(&self) -> Option<u64> {
         self.preparation.timeout_ms.map(|limit| self.started_ms.saturating_add(limit).saturating_add(self.asked_ms))
-    }
-}
-
-#[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
-/// Why a call ends.
-#[derive(Clone, Debug, PartialEq)]
-pub enum End {
-    /// The last cmd succeeded.
-    Success,
-    /// Something failed. The text is ours; none: the tool's own error function speaks.
-    Error(Option<String>),
-    /// The user said no.
-    Rejected(Option<String>),
-    /// The user cancelled this call or one before it.
-    Cancelled,
-    /// The chat was stopped.
-    Stopped,
-    /// The user ended this call only.
-    Skipped,
-    /// The time limit passed; the limit in ms.
-    TimedOut(u64),
-}
-
-impl End {
-    fn kill_reason(&self) -> KillReason {
-        match *self {
-            Self::TimedOut(limit_ms) => KillReason::TimedOut { limit_ms },
-            Self::Success | Self::Error(_) | Self::Rejected(_) | Self::Cancelled | Self::Stopped | Self::Skipped => {
-                KillReason::User
-            }
-        }
-    }
-
-    fn status(&self) -> CallStatus {
-        match self {
-            Self::Success => CallStatus::Success,
-            Self::Error(_) => CallStatus::Error,
-            Self::Rejected(_) => CallStatus::Rejected,
-            Self::Cancelled => CallStatus::Cancelled,
-            Self::Stopped => CallStatus::Stopped,
-            Self::Skipped => CallStatus::Skipped,
-            Self::TimedOut(_) => CallStatus::TimedOut,
-        }
     }
 }
 
@@ -486,27 +447,7 @@ impl ToolCall {
         let mut status = end.status();
         // A call that is cut in the queue may be one of a tool that does not exist.
         let name = shown(&self.name);
-        let ours = match &end {
-            End::Success if !defines.success => Some(format!("Executed {name}")),
-            End::Error(Some(message)) => Some(message.clone()),
-            End::Error(None) if !defines.error => Some(format!("Error calling {name}")),
-            End::TimedOut(_) if !defines.error && self.printed.is_some() => Some(format!("Error calling {name}")),
-            End::TimedOut(limit_ms) if !defines.error => {
-                Some(format!("Error calling {name}: it {}", timed_out(*limit_ms)))
-            }
-            End::Rejected(reason) if !defines.rejected => Some(match reason {
-                Some(reason) => format!("The user rejected the {name} tool: {reason}"),
-                None => format!("The user rejected the {name} tool"),
-            }),
-            End::Cancelled if !defines.cancelled => Some(format!("The user cancelled the {name} tool")),
-            End::Stopped if !defines.cancelled => {
-                Some(format!("The user stopped the chat before the {name} tool was done"))
-            }
-            End::Skipped if self.printed.is_some() => None,
-            End::Skipped => Some(format!("Stopped by the user before the {name} tool was done")),
-            End::Success | End::Error(None) | End::TimedOut(_) => None,
-            End::Rejected(_) | End::Cancelled | End::Stopped => None,
-        };
+        let ours = end.words(defines, &name, self.printed.is_some());
         // A tool that adds its result in a cmd speaks for itself: the default of `success` would only repeat that.
         let ours = ours.filter(|_| end != End::Success || self.added.is_empty());
         let ours = match (ours, self.printed.take()) {
@@ -556,8 +497,4 @@ impl ToolCall {
         let text = format!("a late event for call {} of tool {} was dropped", self.id.0, shown(&self.name));
         ctx.emit(Effect::Log { level: LogLevel::Debug, text });
     }
-}
-
-fn timed_out(limit_ms: u64) -> String {
-    format!("timed out after {limit_ms} ms")
 }

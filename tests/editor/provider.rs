@@ -118,7 +118,7 @@ fn a_setting_of_the_adapter_that_cannot_be_used_is_named_also_when_its_key_comes
         let editor = connect(&server);
         editor.lua_with("chat.adapter.opts.limits.idle_ms, chat.adapter.env.api_key = 'soon', ...", vec![key.into()]);
         type_and_send(&editor, "go");
-        editor.wait_buffer("`idle_ms` must be a whole number, not a string");
+        editor.wait_buffer("opts.limits.idle_ms");
         editor.wait_lua("not chat.is_running");
         assert_eq!(editor.messages(), "");
     }

@@ -14,6 +14,7 @@ local now = vim.uv.now
 local WRITE_EVERY_MS = 33
 -- A write takes no more than so many items, so that it does not hold the main loop; the rest follows sooner.
 local MAX_ITEMS = 250
+local MAX_BYTES = 64 * 1024
 local REST_AFTER_MS = 8
 local SPIN_EVERY_MS = 100
 
@@ -53,6 +54,7 @@ local INPUT_MARK = 1
 ---@field write_timer uv.uv_timer_t
 ---@field spin_timer uv.uv_timer_t?
 ---@field closed boolean?
+---@field has_rest boolean the last write left something
 local Render = {}
 Render.__index = Render
 
@@ -72,6 +74,7 @@ function M.new(bufnr, opts)
     live = {},
     carry = "",
     tail_bytes = 0,
+    has_rest = false,
     written_ms = 0,
     due = false,
   }, Render)
@@ -111,7 +114,7 @@ local function touch(self)
     return
   end
   self.due = true
-  local pause_ms = (#self.queue > MAX_ITEMS or #self.dirty > MAX_ITEMS) and REST_AFTER_MS or WRITE_EVERY_MS
+  local pause_ms = self.has_rest and REST_AFTER_MS or WRITE_EVERY_MS
   local wait_ms = self.written_ms + pause_ms - now()
   if wait_ms <= 0 then
     self.write()
@@ -161,13 +164,20 @@ end
 ---@param text string
 ---@param kind "text"|"reasoning"
 function Render:add_text(text, kind)
+  while #text > MAX_BYTES do
+    local to = MAX_BYTES + 1
+    to = to + vim.str_utf_start(text, to)
+    add(self, { kind = kind, pieces = { text:sub(1, to - 1) }, bytes = to - 1 })
+    text = text:sub(to)
+  end
   local last = self.queue[#self.queue]
-  if last and last.kind == kind then
+  if last and last.kind == kind and last.bytes < MAX_BYTES then
     local pieces = last.pieces
     pieces[#pieces + 1] = text
+    last.bytes = last.bytes + #text
     return
   end
-  add(self, { kind = kind, pieces = { text } })
+  add(self, { kind = kind, pieces = { text }, bytes = #text })
 end
 
 ---A call; changes of it are told by `change_call`.
@@ -335,8 +345,13 @@ end
 ---@param self lathe.Render
 local function write_queue(self)
   local bufnr = self.bufnr
-  local rest = vim.list_slice(self.queue, MAX_ITEMS + 1)
-  self.queue = vim.list_slice(self.queue, 1, MAX_ITEMS)
+  local count, bytes = 0, 0
+  while count < math.min(#self.queue, MAX_ITEMS) and bytes < MAX_BYTES do
+    count = count + 1
+    bytes = bytes + (self.queue[count].bytes or 0)
+  end
+  local rest = vim.list_slice(self.queue, count + 1)
+  self.queue = vim.list_slice(self.queue, 1, count)
   local lines, joined, marks, tail = compose.lines(self)
   self.queue = rest
   if #lines == 0 then
@@ -401,7 +416,8 @@ function Render:flush()
   self:show_history()
   highlight.cover(self.bufnr)
   self:spin()
-  if #self.queue > 0 or #self.dirty > 0 then
+  self.has_rest = #self.queue > 0 or #self.dirty > 0
+  if self.has_rest then
     touch(self)
   end
 end

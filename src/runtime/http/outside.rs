@@ -33,6 +33,7 @@ impl Default for Outside {
     }
 }
 
+#[cfg(test)]
 impl Outside {
     /// Takes chance, a number from 0 to below 1, from `random`.
     pub fn with_random(self, random: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
@@ -56,7 +57,9 @@ impl Outside {
     pub fn with_lookup(self, lookup: impl Fn(&str) -> io::Result<Vec<SocketAddr>> + Send + Sync + 'static) -> Self {
         Self { lookup: Arc::new(move |host| Box::pin(std::future::ready(lookup(&host)))), ..self }
     }
+}
 
+impl Outside {
     pub(super) fn random(&self) -> f64 {
         (self.random)()
     }
