@@ -170,6 +170,12 @@ local checks = {
   },
 }
 
+-- What is accepted, but would be believed to protect while nothing of it is there yet.
+local idle = {
+  permission = "is not there yet: no tool is denied, asked about or allowed by a rule",
+  agent = "is not there yet: every chat has all tools",
+}
+
 -- Tables with fixed names whose values are replaced whole, not merged.
 local whole = { ["interactions.chat.keymaps."] = true }
 
@@ -221,7 +227,9 @@ local function check(default, given, keys, accepted, problems)
     local name = path .. tostring(key)
     local own = default[key]
     local allowed = types[name] or (own ~= nil and not whole[path] and type(own)) or types[path .. "*"]
-    if not allowed or (whole[path] and own == nil) then
+    if allowed and type(key) ~= "string" then
+      problems[#problems + 1] = name .. ": expected a name = value, got an item of a list"
+    elseif not allowed or (whole[path] and own == nil) then
       problems[#problems + 1] = name .. ": unknown option"
     elseif not fits(value, allowed) then
       problems[#problems + 1] = ("%s: %s"):format(name, misfit(allowed, value))
@@ -230,6 +238,9 @@ local function check(default, given, keys, accepted, problems)
       table.sort(known)
       problems[#problems + 1] = ("%s: expected one of %s, got %q"):format(name, table.concat(known, ", "), value)
     else
+      if idle[name] and not (type(value) == "table" and next(value) == nil) then
+        problems[#problems + 1] = ("%s: %s"):format(name, idle[name])
+      end
       local inner = { unpack(keys) }
       inner[#inner + 1] = key
       if type(value) == "table" and type(own) == "table" and not checks[allowed] and not whole[path] then

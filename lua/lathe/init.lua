@@ -15,11 +15,41 @@ function M.setup(opts)
   end
 end
 
+---@param names any
+---@return boolean
+local function are_names(names)
+  return vim.islist(names) and vim.iter(names):all(function(name)
+    return type(name) == "string"
+  end)
+end
+
+local roles = { user = true, system = true, llm = true }
+
+---@param messages any
+---@return boolean
+local function are_messages(messages)
+  return vim.islist(messages)
+    and vim.iter(messages):all(function(message)
+      return type(message) == "table" and roles[message.role] and message.content ~= nil
+    end)
+end
+
 ---Opens a chat.
 ---@param opts lathe.ChatOpts?
 ---@return lathe.Chat? chat nil when the library is missing; the user has been told
 ---@return string? message
 function M.chat(opts)
+  vim.validate("opts", opts, "table", true)
+  opts = opts or {}
+  vim.validate("opts.tools", opts.tools, are_names, true, "list of names")
+  vim.validate("opts.prompt", opts.prompt, "string", true)
+  vim.validate(
+    "opts.messages",
+    opts.messages,
+    are_messages,
+    true,
+    "list of { role = user, system or llm, content = … }"
+  )
   return require("lathe.chat").new(opts)
 end
 
@@ -35,13 +65,15 @@ function M.toggle()
   end
 end
 
----@return lathe.Chat? chat the one used last
+---The chat used last.
+---@return lathe.Chat?
 function M.last_chat()
   if package.loaded["lathe.chat"] then
     return require("lathe.chat").last()
   end
 end
 
+---The chat of a buffer.
 ---@param bufnr integer? default: the current buffer
 ---@return lathe.Chat?
 function M.get_chat(bufnr)
@@ -65,6 +97,9 @@ end
 ---@param opts table? none yet
 ---@param callback fun(result: lathe.RunResult)? called once
 function M.run_tool(name, args, opts, callback)
+  vim.validate("name", name, "string")
+  vim.validate("args", args, "table", true)
+  vim.validate("callback", callback, "callable", true)
   require("lathe.chat.run").start(name, args, opts, callback)
 end
 

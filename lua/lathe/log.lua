@@ -34,6 +34,7 @@ local function write(level, text)
   file:close()
 end
 
+---For a closer look, with `LATHE_LOG=debug`.
 ---@param text string
 function M.debug(text)
   if debugging then
@@ -41,11 +42,13 @@ function M.debug(text)
   end
 end
 
+---What did not go as it should.
 ---@param text string
 function M.warn(text)
   write("warn", text)
 end
 
+---What has failed.
 ---@param text string
 function M.error(text)
   write("error", text)

@@ -10,9 +10,10 @@ local log = require("lathe.log")
 ---@return string
 local function fit(text, level)
   local width = vim.v.echospace
-  -- A replacement may be a table that can be called.
+  -- A replacement may be a table that can be called. Neovim's own stands in the file of `vim.schedule_wrap`, whose name
+  -- differs between versions.
   local is_function = type(vim.notify) == "function"
-  local is_plain = is_function and debug.getinfo(vim.notify, "S").source:find("vim/_editor", 1, true)
+  local is_plain = is_function and debug.getinfo(vim.notify, "S").source == debug.getinfo(vim.schedule_wrap, "S").source
   if not is_plain or (#text <= width and not text:find("\n", 1, true)) then
     return text
   end
@@ -31,16 +32,19 @@ local function show(text, level)
   end)
 end
 
+---Tells something.
 ---@param text string
 function M.info(text)
   show(text, vim.log.levels.INFO)
 end
 
+---Tells that something did not go as it should.
 ---@param text string
 function M.warn(text)
   show(text, vim.log.levels.WARN)
 end
 
+---Tells that something has failed.
 ---@param text string
 function M.error(text)
   show(text, vim.log.levels.ERROR)

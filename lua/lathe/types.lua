@@ -45,6 +45,7 @@ error("lathe.types is for the language server only")
 ---@field timeout? number|false ms that a call may take
 ---@field use_handlers_once? boolean
 ---@field parallel? boolean calls may overlap with neighbours that have it too
+---@field background? boolean what a command leaves running goes on
 
 ---A tool, as its author writes it. In handlers and output functions it is the call's own copy.
 ---@class lathe.Tool
@@ -91,6 +92,9 @@ error("lathe.types is for the language server only")
 ---@field meta lathe.Meta|false
 ---@field env table? what the tool's `env` returned
 ---@field cmd integer|false number of the cmd that runs
+---@field command boolean? whether that is a command
+---@field flag string? what its success is recorded under
+---@field on_exit fun(self: lathe.Tool, meta: lathe.Meta)|false as it was after `setup`
 ---@field input any result of the cmd before
 ---@field pending any data not yet in stdout or stderr
 ---@field has_pending boolean
@@ -132,6 +136,9 @@ error("lathe.types is for the language server only")
 ---@field tool_registry lathe.ToolRegistry
 ---@field config lathe.ChatConfig
 ---@field display table
+---@field limits { max_lines: integer, max_bytes: integer, encoding: string? }
+---@field cwd string where its commands run
+---@field wanted { adapter: string|table|function|nil, model: string? } what it was opened with
 ---@field render lathe.Render
 ---@field is_running boolean a turn runs
 ---@field request integer? the one that was made last, while its turn runs
@@ -154,7 +161,6 @@ error("lathe.types is for the language server only")
 ---@class lathe.ChatOpts
 ---@field adapter? string|lathe.Adapter|{ name: string, model: string? }
 ---@field model? string
----@field agent? string
 ---@field tools? string[] tools and groups to offer
 ---@field messages? { role: "user"|"system"|"llm", content: string, opts: table? }[]
 ---@field prompt? string text for the input

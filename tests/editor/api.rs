@@ -527,3 +527,23 @@ fn the_command_runs_a_tool_and_lists_and_adds_tools() {
     editor.wait_lua("vim.fn.expand('%:t') == 'lathe.log'");
     editor.assert_no_fault();
 }
+
+#[test]
+fn wrong_arguments_of_the_lua_functions_are_named_and_leave_nothing_behind() {
+    let editor = editor();
+    editor.lua("function fault(f, ...) local ok, err = pcall(f, ...) assert(not ok) return tostring(err) end");
+    for (call, told) in [
+        ("lathe.chat, 'x'", "opts: expected table"),
+        ("lathe.chat, { tools = 't' }", "opts.tools: expected list of names"),
+        ("lathe.chat, { tools = { 5 } }", "opts.tools: expected list of names"),
+        ("lathe.chat, { prompt = 5 }", "opts.prompt: expected string"),
+        ("lathe.chat, { messages = { { content = 'x' } } }", "opts.messages: expected list of { role"),
+        ("lathe.run_tool, nil", "name: expected string"),
+        ("lathe.run_tool, 't', 5", "args: expected table"),
+        ("lathe.run_tool, 't', {}, {}, 'x'", "callback: expected callable"),
+    ] {
+        let fault = editor.lua_text(&format!("lathe = require('lathe') return fault({call})"));
+        assert!(fault.contains(told), "{call}: {fault}");
+    }
+    assert!(editor.lua_bool("return lathe.last_chat() == nil and #vim.fn.getbufinfo() == 1"));
+}

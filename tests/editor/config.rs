@@ -81,6 +81,37 @@ fn unknown_options_and_wrong_types_are_told_once_with_their_path_and_the_rest_wo
 }
 
 #[test]
+fn rules_that_nothing_checks_yet_are_told() {
+    let editor = editor();
+    editor.lua("require('lathe').setup({ permission = { bash = 'deny' }, agent = {} })");
+    editor.wait_lua("#told == 1");
+    let told = editor.lua_text("return told[1]");
+    let message = "setup: permission: is not there yet: no tool is denied, asked about or allowed by a rule";
+    assert!(told.starts_with(&format!("lathe: {message}")), "{told}");
+}
+
+#[test]
+fn tools_in_a_list_are_told_and_break_nothing() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        require("lathe").setup({
+          adapters = { http = { { name = "x" } } },
+          interactions = { chat = { tools = { { name = "x" }, fine = tool("fine", {}), groups = { { tools = {} } } } } },
+        })"#,
+    );
+    editor.wait_lua("#told == 1");
+    for path in ["adapters.http.1", "interactions.chat.tools.1", "interactions.chat.tools.groups.1"] {
+        let message = format!("{path}: expected a name = value, got an item of a list");
+        assert!(editor.lua_text("return all_told()").contains(&message), "{message}");
+    }
+    editor.input(":Lathe tools fi<Tab>");
+    editor.wait_screen(":Lathe tools fine");
+    editor.input("<C-u>checkhealth lathe<CR>");
+    editor.wait_screen("tools: fine");
+}
+
+#[test]
 fn what_is_no_table_at_all_is_told() {
     let editor = editor();
     editor.lua("require('lathe').setup('x')");
@@ -308,7 +339,7 @@ fn mentions_are_whole_words_and_braces_work_anywhere() {
         ("„@calc“ — @calc—", "calc calc"),
     ] {
         let found = editor.lua_with(
-            "local _, names = require('lathe.tools').mentions(...) return table.concat(names, ' ')",
+            "local _, names = require('lathe.tools.mentions').replace(...) return table.concat(names, ' ')",
             vec![text.into()],
         );
         assert_eq!(found.as_str(), Some(names), "{text}");

@@ -1,5 +1,6 @@
 //! README and help: their code is code, and their links lead somewhere.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use crate::support::{Editor, Setup, repository};
@@ -48,4 +49,74 @@ fn the_first_tool_of_the_readme_works_as_it_stands() {
     editor.wait_buffer("There you are.");
     editor.wait_buffer("Rolled ");
     assert_eq!(editor.messages().trim(), "");
+}
+
+/// The text of a section of the help, by the tag of its title.
+fn section(tag: &str) -> String {
+    let help = fs::read_to_string(repository().join("doc/lathe.txt")).unwrap();
+    let title = format!("*{tag}*");
+    let found = help.split("\n====").find(|text| text.lines().nth(1).is_some_and(|line| line.ends_with(&title)));
+    found.unwrap_or_else(|| panic!("no section {tag}")).to_owned()
+}
+
+/// Names that are no word of a text.
+fn missing(names: &[String], text: &str) -> Vec<String> {
+    let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    names.iter().filter(|name| !words.contains(name.as_str())).cloned().collect()
+}
+
+fn list(editor: &Editor, code: &str) -> Vec<String> {
+    let value = editor.lua(code);
+    let names: Vec<String> = value.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect();
+    assert!(names.len() > 3, "{names:?}");
+    names
+}
+
+#[test]
+fn every_subcommand_key_option_and_event_is_in_the_help() {
+    let editor = Editor::start();
+    let commands = list(&editor, "return require('lathe.command').names()");
+    assert_eq!(missing(&commands, &section(":Lathe")), [""; 0]);
+    let actions = list(&editor, "return vim.tbl_keys(require('lathe.config').get().interactions.chat.keymaps)");
+    assert_eq!(missing(&actions, &section("lathe-keys")), [""; 0]);
+    let maps = "return vim.iter(vim.api.nvim_get_keymap('n')):map(function(map) \
+        return map.lhs:match('^<Plug>%((Lathe%a+)%)$') end):totable()";
+    assert_eq!(missing(&list(&editor, maps), &section("lathe-keys")), [""; 0]);
+    let options = r#"
+        local names = {}
+        local function walk(options)
+          for name, value in pairs(options) do
+            names[#names + 1] = name
+            if type(value) == "table" and name ~= "keymaps" and name ~= "background" then walk(value) end
+          end
+        end
+        walk(require("lathe.config").get())
+        return names"#;
+    let help = section("lathe-options") + &section("lathe-tools") + &section("lathe-adapters");
+    assert_eq!(missing(&list(&editor, options), &help), [""; 0]);
+
+    let mut events = Vec::new();
+    for file in ["chat/init.lua", "chat/effects.lua", "chat/approval.lua", "tools/registry.lua"] {
+        let code = fs::read_to_string(repository().join("lua/lathe").join(file)).unwrap();
+        let names =
+            code.split('"').filter(|word| ["Chat", "Tool", "Request"].iter().any(|start| word.starts_with(start)));
+        events.extend(names.filter(|word| word.chars().all(char::is_alphabetic)).map(|word| format!("Lathe{word}")));
+    }
+    assert!(events.len() > 10, "{events:?}");
+    assert_eq!(missing(&events, &section("lathe-events")), [""; 0]);
+}
+
+#[test]
+fn the_documented_types_of_the_library_are_its_exports_and_performers() {
+    let types = fs::read_to_string(repository().join("lua/lathe/types.lua")).unwrap();
+    let fields = |class: &str| -> BTreeSet<String> {
+        let lines = types.lines().skip_while(|line| !line.ends_with(class)).skip(1);
+        let fields = lines.map_while(|line| line.strip_prefix("---@field "));
+        fields.map(|field| field.split([' ', '?']).next().unwrap().to_owned()).collect()
+    };
+    let editor = Editor::start();
+    let exports = list(&editor, "return vim.tbl_keys(require('lathe.core').load())");
+    assert_eq!(fields(" lathe.Core"), exports.into_iter().collect());
+    let performers = list(&editor, "return vim.tbl_keys(require('lathe.chat.effects').performers({}))");
+    assert_eq!(fields(" lathe.Performers"), performers.into_iter().collect());
 }

@@ -284,7 +284,7 @@ fn a_message_is_sent_although_looking_at_its_mentions_fails() {
         vim.notify = function(text) told = text end
         open({ { text = "done" } }, {}, { tools = {} })
         -- No configuration is known that does it: setup() refuses what would.
-        require("lathe.tools").mentions = function() error("unforeseen") end
+        require("lathe.tools.mentions").replace = function() error("unforeseen") end
         send("use @{g} now")"#,
     );
     editor.wait_ended(1);

@@ -90,6 +90,50 @@ fn a_key_can_be_moved_and_false_leaves_it_to_vim() {
 }
 
 #[test]
+fn the_running_call_and_the_question_name_the_keys_that_are_set_and_ascii_is_ascii() {
+    let editor = chat::editor();
+    editor.lua(
+        r#"
+        local function hang() end
+        require("lathe").setup({
+          adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = { answer("t", {}, "asks", {}) } }) } },
+          display = { icons = "ascii" },
+          interactions = { chat = {
+            adapter = "fake",
+            keymaps = { skip = { modes = { n = "<F6>" } }, accept = { modes = { n = {} } } },
+            tools = {
+              t = tool("t", { hang }, { opts = { parallel = true } }),
+              asks = tool("asks", { hang }, { opts = { parallel = true, require_approval_before = true } }),
+            },
+          } },
+        })
+        chat = require("lathe").chat({ tools = { "t", "asks" }, prompt = "go", submit = true })"#,
+    );
+    editor.wait_buffer(":Lathe accept  Accept");
+    editor.wait_screen("0:01  <F6> skip");
+    let screen = editor.screen().to_string();
+    assert!(!screen.contains(|c: char| ('\u{2800}'..'\u{2900}').contains(&c)), "{screen}");
+    editor.assert_quiet();
+}
+
+#[test]
+fn without_any_key_the_help_says_so() {
+    let editor = chat::editor();
+    editor.lua(
+        r#"
+        told = {}
+        vim.notify = function(text) told[#told + 1] = text end
+        local keymaps = {}
+        for action in pairs(require("lathe.config").get().interactions.chat.keymaps) do keymaps[action] = false end
+        require("lathe").setup({ interactions = { chat = { keymaps = keymaps } } })
+        require("lathe").chat()"#,
+    );
+    editor.input(":Lathe help<CR>");
+    editor.wait_lua("#told == 1 and told[1]:find('no keys are set')");
+    editor.assert_quiet();
+}
+
+#[test]
 fn q_records_a_macro_unless_something_runs() {
     let editor = chat::editor();
     editor.lua("open({ { text = 'x', hang = true } }, {})");
@@ -169,4 +213,25 @@ fn tiny_screens_and_many_windows_are_no_trouble() {
     editor.input("<Esc>:tabonly<CR>:only<CR>");
     editor.wait_lua("#vim.api.nvim_list_wins() == 1");
     editor.assert_no_fault();
+}
+
+#[test]
+fn in_the_command_line_window_a_chat_waits_and_windows_with_a_fixed_buffer_keep_it() {
+    let editor = chat::editor();
+    editor.lua("open({}, {}, { hidden = true })");
+    editor.input("q:");
+    editor.wait_lua("vim.fn.getcmdwintype() == ':'");
+    editor.input("<Esc>:Lathe toggle<CR>:let g:typed = 1<CR>");
+    editor.wait_lua("vim.g.typed == 1");
+    assert!(editor.lua_bool("return not chat:is_visible()"));
+    editor.input(":q<CR>");
+    editor.wait_lua("chat:is_visible() and vim.api.nvim_get_current_buf() == chat.bufnr");
+    // A window of a chat that must not show another one.
+    editor.lua("vim.wo.winfixbuf = true first = chat open({}, {})");
+    assert!(editor.lua_bool("return first:is_visible() and chat:is_visible()"));
+    // The last window of all.
+    editor.lua("vim.wo.winfixbuf = true");
+    editor.input(":only<CR>:Lathe toggle<CR>:let g:typed = 2<CR>");
+    editor.wait_lua("vim.g.typed == 2");
+    editor.assert_quiet();
 }

@@ -333,3 +333,48 @@ fn a_redirect_to_another_host_is_not_followed_and_a_silent_server_ends_at_its_li
     editor.wait_buffer("300 ms");
     editor.wait_lua("not chat.is_running");
 }
+
+#[test]
+fn what_a_hook_changes_stays_in_its_own_chat() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        local base = require("lathe.adapters").extend("openai", {
+          headers = { Beta = "" }, opts = { limits = { idle_ms = 5 } }, url = "http://127.0.0.1:1/", env = { api_key = "plain key" },
+        })
+        require("lathe").setup({ adapters = { http = { mine = base } }, interactions = { chat = { adapter = "mine" } } })
+        one, two = require("lathe").chat(), require("lathe").chat()
+        one.adapter.headers.Beta = "memory"
+        one.adapter.opts.limits.idle_ms = 7
+        one.adapter.schema.model.default = "other"
+        assert(base.headers.Beta == "" and two.adapter.headers.Beta == "", "headers")
+        assert(base.opts.limits.idle_ms == 5 and two.adapter.opts.limits.idle_ms == 5, "opts")
+        assert(base.schema.model.default == "gpt-5" and two.adapter.schema.model.default == "gpt-5", "schema")"#,
+    );
+}
+
+#[test]
+fn adapters_that_are_functions_are_not_asked_for_their_keys_by_every_command() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        asked = 0
+        vim.env.MINE_API_KEY = "k"
+        local adapters = require("lathe.adapters")
+        local function mine()
+          asked = asked + 1
+          if asked == 1 then error("not yet") end
+          return { wire = "openai", env = { api_key = "MINE_API_KEY" } }
+        end
+        require("lathe").setup({ adapters = { http = { mine = mine } } })
+        local function hidden(keep) return vim.list_contains(adapters.key_variables(nil, keep or {}), "MINE_API_KEY") end
+        assert(not hidden(), "it failed")
+        for _ = 1, 10 do assert(hidden(), "it is asked again") end
+        assert(asked == 2, asked)
+        assert(not hidden({ "MINE_API_KEY" }) and hidden(), "keep changes nothing for others")
+        adapters.register("other", { wire = "openai", env = { api_key = "OTHER_API_KEY" } })
+        assert(vim.list_contains(adapters.key_variables(nil, {}), "OTHER_API_KEY"), "registered later")
+        require("lathe").setup({})
+        assert(not hidden(), "another setup")"#,
+    );
+}

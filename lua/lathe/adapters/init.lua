@@ -8,11 +8,19 @@ local HOW = "no adapter has a key: set OPENAI_API_KEY, or add one to adapters.ht
 
 local registered = {} ---@type table<string, lathe.Adapter>
 
+---@class lathe.KnownKeys
+---@field config lathe.Config what they were collected from
+---@field runtimepath string
+---@field names table<string, true>
+
+local known_keys ---@type lathe.KnownKeys?
+
 ---Makes an adapter known, as if it were in `adapters.http`.
 ---@param name string
 ---@param adapter lathe.Adapter
 function M.register(name, adapter)
   registered[name] = adapter
+  known_keys = nil
 end
 
 ---What the user has configured under a name.
@@ -92,7 +100,7 @@ local function first_usable()
   for _, name in ipairs(configured_names()) do
     local adapter = find(name)
     if adapter and not M.missing_key(adapter) then
-      return name
+      return name -- also one that does not fit: the user is told what is wrong with it
     end
   end
   local openai = shipped("openai")
@@ -126,6 +134,10 @@ function M.extend(base, changes)
   return vim.tbl_deep_extend("force", {}, adapter, changes or {})
 end
 
+-- What hooks may change in the chat's copy without changing the adapter of other chats. Not `turns` and fields of the
+-- author's: they may hold anything.
+local copied = { "env", "headers", "parameters", "body", "schema", "opts", "available_tools" }
+
 ---The adapter of a new chat: a copy of its own, since an adapter may keep state.
 ---@param spec string|table|function|nil a name, `{ name, model }`, or an adapter
 ---@param model string?
@@ -153,11 +165,14 @@ function M.resolve(spec, model)
     return nil, "an adapter without a wire format (`wire`)"
   end
   -- The name under which the user finds it in the configuration.
-  local own = type(adapter.name) == "string" and adapter.name or tostring(adapter.wire)
-  adapter.name = type(spec) == "string" and spec or own
+  local given = type(adapter.name) == "string" and adapter.name or tostring(adapter.wire)
+  adapter.name = type(spec) == "string" and spec or given
   adapter.formatted_name = type(adapter.formatted_name) == "string" and adapter.formatted_name or adapter.name
   adapter.model = model or adapter.model
-  adapter.schema = vim.deepcopy(adapter.schema)
+  for _, field in ipairs(copied) do
+    local ok, copy = pcall(vim.deepcopy, adapter[field])
+    adapter[field] = ok and copy or adapter[field] -- one that holds userdata stays shared
+  end
   return adapter
 end
 
@@ -206,22 +221,38 @@ local function collect_keys(adapter, is_configured, into)
   end
 end
 
----The environment variables that hold the keys of shipped and configured adapters, used or not, and of the chat's own:
----commands do not see them.
----@param own lathe.Adapter? may have come with the chat, and be configured nowhere
----@param keep string[] those that stay
----@return string[]
-function M.key_variables(own, keep)
-  local names = {}
+---The variables of shipped and configured adapters. Kept while nothing changes: an adapter may be a function of the
+---user's that takes its time, and every command asks. One that failed is asked again.
+---@return table<string, true>
+local function all_keys()
+  local current = config.get()
+  local known = known_keys
+  if known and known.config == current and known.runtimepath == vim.o.runtimepath then
+    return known.names
+  end
+  local names, all_found = {}, true
   for _, path in ipairs(vim.api.nvim_get_runtime_file("lua/lathe/adapters/*.lua", true)) do
     local name = vim.fs.basename(path):gsub("%.lua$", "")
     if not is_part[name] then
       collect_keys(shipped(name), false, names)
     end
   end
-  for name in pairs(vim.tbl_extend("force", config.get().adapters.http, registered)) do
-    collect_keys(find(name), true, names)
+  for _, name in ipairs(configured_names()) do
+    local adapter = find(name)
+    all_found = all_found and adapter ~= nil
+    collect_keys(adapter, true, names)
   end
+  known_keys = all_found and { config = current, runtimepath = vim.o.runtimepath, names = names } or nil
+  return names
+end
+
+---The environment variables that hold the keys of shipped and configured adapters, used or not, and of the chat's own:
+---commands do not see them.
+---@param own lathe.Adapter? may have come with the chat, and be configured nowhere
+---@param keep string[] those that stay
+---@return string[]
+function M.key_variables(own, keep)
+  local names = vim.tbl_extend("force", {}, all_keys())
   local default = config.get().interactions.chat.adapter
   collect_keys(own, true, names)
   collect_keys(type(default) == "table" and default or nil, true, names)

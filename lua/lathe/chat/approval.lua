@@ -32,6 +32,17 @@ local function append_text(lines, text, prefix)
   end
 end
 
+---An argument as text. A large one in one line, which is made much faster and is cut anyway.
+---@param value any
+---@return string
+local function readable(value)
+  if type(value) == "string" then
+    return value
+  end
+  local ok, json = pcall(vim.json.encode, value)
+  return ok and #json > 4 * MAX_LINE_BYTES and json or vim.inspect(value)
+end
+
 ---Appends the arguments, sorted by name.
 ---@param lines string[]
 ---@param args table
@@ -45,9 +56,7 @@ local function append_arguments(lines, args)
       lines[#lines + 1] = ("… %d more arguments"):format(#names - i + 1)
       return
     end
-    local value = args[name]
-    local text = type(value) == "string" and value or vim.inspect(value)
-    append_text(lines, text, block.one_line(tostring(name)) .. ": ")
+    append_text(lines, readable(args[name]), block.one_line(tostring(name)) .. ": ")
   end
 end
 
@@ -95,6 +104,8 @@ function M.ask(chat, call, cause, can_remember, rest)
   if #vim.api.nvim_list_uis() == 0 then
     return "it needs the user's approval, and no user interface is attached"
   end
+  -- A tool whose commands are accepted one by one must not be accepted as a whole.
+  can_remember = can_remember and not call.tool.opts.require_cmd_approval
   local question = { call = call, can_remember = can_remember }
   chat.questions[#chat.questions + 1] = question
   call.block.state = "question"

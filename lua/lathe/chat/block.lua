@@ -12,6 +12,9 @@ local find, sub = string.find, string.sub
 ---@field fact string? short text at the right edge
 ---@field is_live boolean whether it can still change
 ---@field running_since integer? uv.now() of its start, while it runs
+---@field last_line (fun(): string?)? what its command printed last
+---@field dirty boolean? what the buffer shows of it is old
+---@field first string? its first line, as it is in the buffer
 ---@field range integer? mark of its place, while it can change
 ---@field look integer? mark of its looks
 
@@ -173,14 +176,19 @@ function M.look(block, icons)
   return opts
 end
 
-local frames = { "⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏" }
+local unicode_frames = { "⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏" }
+local ascii_frames = { "|", "/", "-", "\\" }
 
+---The spinner at a time.
 ---@param now_ms integer
+---@param icons table<string, string>
 ---@return string
-function M.frame(now_ms)
+function M.frame(now_ms, icons)
+  local frames = icons == sets.ascii and ascii_frames or unicode_frames
   return frames[math.floor(now_ms / 100) % #frames + 1]
 end
 
+---A time as a clock shows it.
 ---@param ms number
 ---@return string such as `0:42`
 function M.clock(ms)
@@ -188,17 +196,20 @@ function M.clock(ms)
   return ("%d:%02d"):format(math.floor(seconds / 60), seconds % 60)
 end
 
+---What the right edge says while a call runs.
 ---@param block lathe.Block
 ---@param now_ms integer
+---@param skip_key string? that ends it
 ---@return string? fact nil when it does not run
-function M.running_fact(block, now_ms)
+function M.running_fact(block, now_ms, skip_key)
   if block.state ~= "running" or not block.running_since then
     return nil
   end
   local ms = now_ms - block.running_since
-  return ms < 1000 and "" or M.clock(ms) .. "  gs skip"
+  return ms < 1000 and "" or M.clock(ms) .. (skip_key and "  " .. skip_key .. " skip" or "")
 end
 
+---A time in the unit that suits it.
 ---@param ms number
 ---@return string? such as `0.4 ms`, `12.3 s`; nil when it is nothing
 function M.duration(ms)

@@ -330,14 +330,14 @@ function M.performers(chats)
     end
     local succeeded = calls.run_cmd(chat, call, cmd)
     local call_block = call.block
-    if succeeded == nil and call_block.state ~= "running" then
-      call_block.state, call_block.running_since = "running", vim.uv.now()
-      if call.command then
-        call_block.last_line = function()
-          return core.lib.last_line(call.id)
-        end
+    if succeeded == nil then
+      call_block.last_line = call.command and function()
+        return core.lib.last_line(call.id)
+      end or nil
+      if call_block.state ~= "running" then
+        call_block.state, call_block.running_since = "running", vim.uv.now()
+        chat.render:change_call(call_block)
       end
-      chat.render:change_call(call_block)
     end
     return succeeded
   end

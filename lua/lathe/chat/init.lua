@@ -176,6 +176,7 @@ function M.new(opts)
     user = chat:title("user"),
     limits = all.tool_output,
     icons = block.icons(all.display.icons),
+    skip_key = require("lathe.chat.keymaps").key(settings, "skip"),
   })
   chat.tool_registry = registry.new(chat)
   chat.tools = calls.view(chat)
@@ -234,14 +235,10 @@ end
 ---@param opts { enter: boolean? }?
 function Chat:open(opts)
   local enter = not opts or opts.enter ~= false
-  local win = vim.fn.bufwinid(self.bufnr)
   if self.is_closing then
     return
-  elseif win == -1 then
-    require("lathe.chat.window").open(self.bufnr, self.display.chat.window, enter)
-  elseif enter then
-    api.nvim_set_current_win(win)
   end
+  require("lathe.chat.window").open(self.bufnr, self.display.chat.window, enter)
   if last ~= self and not self.opens_for_questions then
     last = self
   end
@@ -269,15 +266,16 @@ end
 ---Adds text to the buffer only: the user's to the input, the model's to the history.
 ---@param message { role: "user"|"llm", content: string }
 function Chat:add_buf_message(message)
+  local content = type(message.content) == "string" and message.content or calls.readable(message.content)
   if message.role == "user" and vim.in_fast_event() then
     vim.schedule(function()
-      self.render:add_input(message.content)
+      self.render:add_input(content)
     end)
   elseif message.role == "user" then
-    self.render:add_input(message.content)
+    self.render:add_input(content)
   else
     self.render:open_role("llm", self:title("llm"))
-    self.render:add_lines(message.content)
+    self.render:add_lines(content)
   end
 end
 

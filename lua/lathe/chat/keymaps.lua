@@ -28,7 +28,10 @@ end
 function M.key(config, action)
   local spec = config.keymaps[action]
   local keys = spec and spec.modes and spec.modes.n
-  return type(keys) == "table" and keys[1] or keys or nil
+  if type(keys) == "table" then
+    return keys[1]
+  end
+  return keys
 end
 
 ---Sets the keys of a chat's buffer.
@@ -77,6 +80,9 @@ function M.help(chat)
       table.sort(keys)
       lines[#lines + 1] = ("  %-24s %s  "):format(table.concat(keys, "  "), spec.desc or action)
     end
+  end
+  if not lines[1] then
+    return require("lathe.notify").info("no keys are set (`:help lathe-keys`)")
   end
   local width = 0
   for _, line in ipairs(lines) do

@@ -2,6 +2,7 @@
 -- `render.lua`'s.
 local M = {}
 
+local mentions = require("lathe.tools.mentions")
 local tools = require("lathe.tools")
 
 ---Offers what a message mentions to the model.
@@ -9,7 +10,7 @@ local tools = require("lathe.tools")
 ---@param text string
 ---@return string text for the model
 function M.resolve(chat, text)
-  local replaced, names, unknown = tools.mentions(text)
+  local replaced, names, unknown = mentions.replace(text)
   for _, name in ipairs(names) do
     local ok, message, told = chat.tool_registry:add(name)
     if not ok and message and not told then

@@ -26,9 +26,18 @@ local ns_spin = api.nvim_create_namespace("lathe.spin")
 
 local INPUT_MARK = 1
 
+---@class (exact) lathe.RenderOpts
+---@field user string the heading of the user's messages
+---@field limits { max_lines: integer, max_bytes: integer } of what is shown of a call
+---@field icons table<string, string>
+---@field skip_key string? the key that ends a running call
+
 ---@class lathe.Render
 ---@field bufnr integer
 ---@field heading string the input's heading line
+---@field limits { max_lines: integer, max_bytes: integer }
+---@field icons table<string, string>
+---@field skip_key string?
 ---@field queue table[] what is not yet in the buffer
 ---@field dirty lathe.Block[] blocks in the buffer whose text changed
 ---@field live table<lathe.Block, true> blocks in the buffer that can still change
@@ -36,12 +45,22 @@ local INPUT_MARK = 1
 ---@field role string? role of the last heading
 ---@field carry string line ends at the end of streamed text, written only when more follows
 ---@field tail_bytes integer length of the history's last line
+---@field last_heading integer? mark of it
+---@field held boolean? the input waits for the tools
+---@field waiting_since integer? uv.now() since when the model is waited for
+---@field due boolean a write is on its way
+---@field written_ms integer uv.now() of the last write
+---@field write fun() writes what is due, on the main loop
+---@field write_timer uv.uv_timer_t
+---@field spin_timer uv.uv_timer_t?
+---@field closed boolean?
 ---@field has_rest boolean the last write left something
 local Render = {}
 Render.__index = Render
 
+---The text of a new chat: an empty input.
 ---@param bufnr integer empty
----@param opts { user: string, limits: { max_lines: integer, max_bytes: integer }, icons: table<string, string> }
+---@param opts lathe.RenderOpts
 ---@return lathe.Render
 function M.new(bufnr, opts)
   local self = setmetatable({
@@ -49,6 +68,7 @@ function M.new(bufnr, opts)
     heading = "## " .. opts.user,
     limits = opts.limits,
     icons = opts.icons,
+    skip_key = opts.skip_key,
     queue = {},
     dirty = {},
     live = {},
@@ -69,6 +89,7 @@ function M.new(bufnr, opts)
   return self
 end
 
+---Whether there is a buffer to write to.
 ---@return boolean
 function Render:is_alive()
   return not self.closed and api.nvim_buf_is_loaded(self.bufnr)
@@ -165,6 +186,7 @@ function Render:add_call(call_block)
   add(self, call_block)
 end
 
+---A call has changed: what the buffer shows of it is written again.
 ---@param call_block lathe.Block
 function Render:change_call(call_block)
   if call_block.range and not call_block.dirty then
@@ -257,6 +279,7 @@ local function line_at(self, row)
   return row >= 0 and api.nvim_buf_get_lines(self.bufnr, row, row + 1, false)[1] or nil
 end
 
+---Marks where the input begins.
 ---@param row integer
 function Render:place_input(row)
   local held = self.held and { { " (waits for the tools)", "LatheFact" } } or nil
@@ -405,9 +428,9 @@ end
 local function draw_spinner(self)
   local bufnr = self.bufnr
   api.nvim_buf_clear_namespace(bufnr, ns_spin, 0, -1)
-  local frame = block.frame(now())
+  local frame = block.frame(now(), self.icons)
   for call_block in pairs(self.live) do
-    local fact = block.running_fact(call_block, now())
+    local fact = block.running_fact(call_block, now(), self.skip_key)
     local row = api.nvim_buf_get_extmark_by_id(bufnr, ns_range, call_block.range, {})[1]
     if row and fact then
       api.nvim_buf_set_extmark(bufnr, ns_spin, row, 0, {

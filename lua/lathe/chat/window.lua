@@ -35,19 +35,47 @@ local function chat_window()
   end
 end
 
----Shows a buffer: where another chat is shown, else in a window of its own.
+---Shows a buffer in a window that is there already; one with 'winfixbuf' takes no other.
+---@param win integer
+---@param bufnr integer
+---@param enter boolean
+---@return boolean shown
+local function reuse(win, bufnr, enter)
+  if not pcall(api.nvim_win_set_buf, win, bufnr) then
+    return false
+  end
+  if enter then
+    api.nvim_set_current_win(win)
+  end
+  return true
+end
+
+---Shows a buffer: where it is or another chat is shown, else in a window of its own.
 ---@param bufnr integer
 ---@param settings table `display.chat.window`
 ---@param enter boolean
----@return integer win
 function M.open(bufnr, settings, enter)
-  local win = settings.layout == "current" and api.nvim_get_current_win() or chat_window()
-  if win then
-    api.nvim_win_set_buf(win, bufnr)
+  if vim.fn.getcmdwintype() ~= "" then -- no window can be opened or entered before that one is closed
+    api.nvim_create_autocmd("CmdwinLeave", {
+      once = true,
+      desc = "lathe: show the chat",
+      callback = vim.schedule_wrap(function()
+        if api.nvim_buf_is_loaded(bufnr) then
+          M.open(bufnr, settings, enter)
+        end
+      end),
+    })
+    return
+  end
+  local win = vim.fn.bufwinid(bufnr)
+  if win ~= -1 then
     if enter then
       api.nvim_set_current_win(win)
     end
-  else
+    return
+  end
+  win = settings.layout == "current" and api.nvim_get_current_win() or chat_window()
+  if not win or not reuse(win, bufnr, enter) then
     local ok, opened = pcall(api.nvim_open_win, bufnr, enter, layout(settings))
     if not ok then -- no room for another split: a float always has some
       opened = api.nvim_open_win(bufnr, enter, layout({ layout = "float", width = settings.width }))
@@ -61,7 +89,6 @@ function M.open(bufnr, settings, enter)
     api.nvim_set_option_value(name, value, { win = win, scope = "local" })
   end
   api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(bufnr), 0 })
-  return win
 end
 
 ---Closes the windows of the current tab page that show a buffer.
@@ -70,8 +97,8 @@ function M.hide(bufnr)
   for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
     if api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == bufnr then
       if not pcall(api.nvim_win_close, win, true) then
-        -- The last window cannot be closed: it shows another buffer instead.
-        api.nvim_win_call(win, function()
+        -- The last window cannot be closed: it shows another buffer instead, if it may.
+        pcall(api.nvim_win_call, win, function()
           vim.cmd("silent! buffer #")
           if api.nvim_get_current_buf() == bufnr then
             vim.cmd.enew()

@@ -1,5 +1,5 @@
--- Tool definitions: where they come from, what they must look like, how a message names them. Which of them a chat
--- uses is in `registry.lua`, how one runs in `call.lua`.
+-- Tool definitions: where they come from and what they must look like. Which of them a chat uses is in `registry.lua`,
+-- how a message names them in `mentions.lua`, how one runs in `call.lua`.
 local M = {}
 
 local api = vim.api
@@ -66,6 +66,7 @@ function M.readable(value)
   local ok, text = pcall(tostring, value)
   return ok and text or ("an error of type " .. type(value))
 end
+
 ---@param err any
 ---@return string
 local function with_trace(err)
@@ -263,6 +264,7 @@ function M.source(name)
   return known and known.source
 end
 
+---Whether there is such a tool and nothing has turned it off.
 ---@param name string
 ---@param chat lathe.Chat?
 ---@return boolean
@@ -283,6 +285,14 @@ function M.is_enabled(name, chat)
   return enabled ~= false
 end
 
+---Whether a tool, enabled or not, or a group has the name.
+---@param name string
+---@return boolean
+function M.is_known(name)
+  return entry_of(name) ~= nil or M.group(name) ~= nil
+end
+
+---A group of tools, as configured.
 ---@param name string
 ---@return table? group
 function M.group(name)
@@ -313,95 +323,6 @@ function M.names(visible_only)
   end
   table.sort(names)
   return names
-end
-
--- Mentions -----------------------------------------------------------------------------------------------------------
-
----What the model reads in place of a mention. Words of it that the text already has around the mention are left out:
----"the @{x} tool" becomes "the x tool".
----@param before string
----@param name string
----@param after string
----@return string before
----@return string replacement
-local function replacement(before, name, after)
-  local template = configured().opts.tool_replacement_message
-  local group = M.group(name)
-  if group and type(group.prompt) == "string" then
-    template = group.prompt
-  end
-  local names = group and table.concat(group.tools or {}, ", ") or name
-  local from, to = template:find("${tool}", 1, true)
-  if not from then
-    from, to = template:find("${tools}", 1, true)
-  end
-  if not from then
-    return before, template
-  end
-  local head, tail = template:sub(1, from - 1), template:sub(to + 1)
-  if head ~= "" and before:sub(-#head):lower() == head:lower() then
-    head = ""
-  end
-  if tail ~= "" and after:sub(1, #tail) == tail then
-    tail = ""
-  end
-  return before, head .. names .. tail
-end
-
----Whether a letter or digit ends or begins at a byte: then what is beside it is not a whole word.
----@param text string
----@param at integer
----@return boolean
-local function is_letter(text, at)
-  local byte = text:byte(at)
-  if not byte or byte < 128 then
-    return byte ~= nil and text:find("^[%w_]", at) ~= nil
-  end
-  local char = text:sub(at + vim.str_utf_start(text, at), at + vim.str_utf_end(text, at))
-  return vim.fn.charclass(char) == 2
-end
-
----Replaces the mentions of tools and groups in a message: `@{name}` anywhere, `@name` as a whole word.
----@param text string
----@return string text for the model
----@return string[] names what was mentioned, in order
----@return string[] unknown names in braces that nothing is known by
-function M.mentions(text)
-  local names, unknown = {}, {}
-  local parts = {}
-  local at = 1
-  local function is_known(name)
-    return entry_of(name) ~= nil or M.group(name) ~= nil
-  end
-  while true do
-    local from = text:find("@", at, true)
-    if not from then
-      break
-    end
-    local _, to, name = text:find("^@{([^{}\n]+)}", from)
-    if name then
-      if not is_known(name) then
-        unknown[#unknown + 1] = name
-        name = nil
-      end
-    elseif from == 1 or not (text:find("^[@/%.%-]", from - 1) or is_letter(text, from - 1)) then
-      _, to, name = text:find("^@([%w_][%w_%-]*)", from)
-      if name and (not is_known(name) or text:find("^[/@]", to + 1) or is_letter(text, to + 1)) then
-        name = nil
-      end
-    end
-    if name then
-      names[#names + 1] = name
-      local before, middle = replacement(text:sub(at, from - 1), name, text:sub(to + 1))
-      parts[#parts + 1] = before .. middle
-      at = to + 1
-    else
-      parts[#parts + 1] = text:sub(at, from)
-      at = from + 1
-    end
-  end
-  parts[#parts + 1] = text:sub(at)
-  return table.concat(parts), names, unknown
 end
 
 return M

@@ -307,6 +307,21 @@ fn while_a_command_runs_the_chat_shows_its_last_line_and_how_long() {
     assert_clean(&editor);
 }
 
+#[test]
+fn a_command_after_a_slow_function_shows_its_last_line_too() {
+    let editor = editor();
+    let script = "printf 'now the command\\n'; until [ -e end ]; do sleep 0.05; done";
+    editor.lua_with(
+        "local function slow(_, _, opts) vim.defer_fn(function() opts.output_cb({ status = 'success', data = 'slow' }) end, 20) end
+         run({ slow, (...) })",
+        vec![script.into()],
+    );
+    editor.wait_screen("  now the command");
+    fs::write(editor.home.path().join("end"), "").unwrap();
+    assert_eq!(result(&editor), "slow\n\nnow the command\n");
+    assert_clean(&editor);
+}
+
 // Many at once --------------------------------------------------------------------------------------------------------
 
 #[test]
