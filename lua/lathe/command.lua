@@ -10,6 +10,12 @@ local function current()
   return lathe.get_chat(0) or lathe.last_chat()
 end
 
+---A hidden chat in which a tool runs (`:Lathe call`), for what ends one.
+---@return lathe.Chat?
+local function hidden_run()
+  return package.loaded["lathe.chat"] and require("lathe.chat").running() or nil
+end
+
 -- What only makes sense where the user sees it: a question is never answered from another buffer.
 local only_here = {
   always_accept = true,
@@ -35,7 +41,7 @@ function M.act(action, chat)
         return notify.info(("%s works in the chat's own buffer"):format(action))
       end
     end
-    chat = chat or current()
+    chat = chat or current() or ((action == "stop" or action == "skip") and hidden_run()) or nil
     if not chat then
       return notify.info("there is no chat; `:Lathe chat` opens one")
     end

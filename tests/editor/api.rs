@@ -547,3 +547,20 @@ fn wrong_arguments_of_the_lua_functions_are_named_and_leave_nothing_behind() {
     }
     assert!(editor.lua_bool("return lathe.last_chat() == nil and #vim.fn.getbufinfo() == 1"));
 }
+
+#[test]
+fn stop_ends_a_tool_that_runs_without_a_chat() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        vim.o.messagesopt = "wait:1,history:500" -- the result has several lines, like any list that one asks for
+        require("lathe").setup({ interactions = { chat = { tools = {
+          slow = tool("slow", { function() started = true end }),
+        } } } })"#,
+    );
+    editor.input(":Lathe call slow<CR>");
+    editor.wait_lua("started");
+    editor.input(":Lathe stop<CR>");
+    editor.wait_lua("count('LatheChatStopped') == 1");
+    editor.wait_lua("require('lathe.core').lib.counts().chats == 0");
+}

@@ -103,7 +103,8 @@ end
 local function tell(chat, kind, text)
   if kind == "request_failed" then
     local name = chat.adapter and (chat.adapter.formatted_name or chat.adapter.name)
-    chat:notice((name and name .. ": " or "") .. (text or "the request failed"))
+    local names_it = name and text and vim.startswith(text, "No key for " .. name)
+    chat:notice((name and not names_it and name .. ": " or "") .. (text or "the request failed"))
   elseif kind == "length_stop" then
     chat:notice("The answer ends here: the limit on tokens was reached. Raise it in the adapter, or ask to go on.")
   elseif kind == "content_filter" then
@@ -141,7 +142,7 @@ function M.performers(chats)
   function P.hold_input(id, waiting)
     local chat = chats[id]
     if chat then
-      chat.render:hold(waiting)
+      chat.render:hold(waiting and (next(chat.calls) and "tools" or "answer") or nil)
     end
   end
 
@@ -171,6 +172,7 @@ function M.performers(chats)
       return
     end
     chat.request = request
+    chat.is_answering = true
     adapters.request(chat.adapter, chat, function(fields, message)
       -- A key may have come late: after a stop nothing is sent any more.
       if chats[id] ~= chat or chat.is_closing or chat.request ~= request then
@@ -272,6 +274,7 @@ function M.performers(chats)
   function P.start_batch(id, n_calls)
     local chat = chats[id]
     if chat then
+      chat.is_answering = false
       events.emit("ToolsStarted", chat, { count = n_calls })
     end
   end
@@ -406,7 +409,11 @@ function M.performers(chats)
     chat.is_running = false
     chat.request = nil
     chat.render:wait(false)
-    chat.render:hold(false)
+    chat.render:hold(nil)
+    if how == "stopped" and chat.is_answering then
+      chat.render:add_lines(chat.render.icons.stopped .. " stopped") -- else what is there looks like a whole answer
+    end
+    chat.is_answering = false
     chat.render:flush() -- who hears of the end may read the buffer
     events.emit(how == "stopped" and "ChatStopped" or "ChatDone", chat, { id = chat.turn, status = how })
     if chat.on_turn_finished then

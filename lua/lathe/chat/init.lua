@@ -212,6 +212,17 @@ function M.last()
   return last
 end
 
+---@return lathe.Chat? chat the newest of those in which something runs
+function M.running()
+  local newest
+  for _, chat in pairs(chats) do
+    if chat.is_running and not chat.is_closing and (not newest or chat.id > newest.id) then
+      newest = chat
+    end
+  end
+  return newest
+end
+
 ---@param bufnr integer?
 ---@return lathe.Chat?
 function M.get(bufnr)

@@ -46,7 +46,7 @@ local INPUT_MARK = 1
 ---@field carry string line ends at the end of streamed text, written only when more follows
 ---@field tail_bytes integer length of the history's last line
 ---@field last_heading integer? mark of it
----@field held boolean? the input waits for the tools
+---@field held string? what the input waits for: "tools", "answer"
 ---@field waiting_since integer? uv.now() since when the model is waited for
 ---@field due boolean a write is on its way
 ---@field written_ms integer uv.now() of the last write
@@ -282,7 +282,7 @@ end
 ---Marks where the input begins.
 ---@param row integer
 function Render:place_input(row)
-  local held = self.held and { { " (waits for the tools)", "LatheFact" } } or nil
+  local held = self.held and { { (" (waits for the %s)"):format(self.held), "LatheFact" } } or nil
   api.nvim_buf_set_extmark(self.bufnr, ns_input, row, 0, { id = INPUT_MARK, virt_text = held })
 end
 
@@ -646,7 +646,7 @@ function Render:take_input()
       end_row = end_row + 2
     end
     api.nvim_buf_set_extmark(bufnr, ns_heading, row, 0, {})
-    self.held = false
+    self.held = nil
     self:place_input(end_row + 1)
   end)
   self.role, self.tail = "user", "lines"
@@ -656,9 +656,9 @@ function Render:take_input()
 end
 
 ---Shows that the input waits for the running turn, or no longer does.
----@param held boolean
+---@param held string? what it waits for
 function Render:hold(held)
-  if self:is_alive() and (self.held or false) ~= held then
+  if self:is_alive() and self.held ~= held then
     self.held = held
     self:place_input(self:input_row())
   end
