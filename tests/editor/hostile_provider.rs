@@ -353,7 +353,8 @@ fn leaving_in_the_midst_of_an_answer() {
         editor.wait_buffer("begun");
         editor.lua(leave);
         server.wait_left();
-        editor.lua("vim.cmd('Lathe chat') vim.wait(50)");
+        editor.lua("vim.cmd('Lathe chat')");
+        editor.wait_lua("vim.bo.filetype == 'lathe'");
         assert_eq!(editor.messages(), "", "{leave}");
         assert!(
             editor.lua_bool(
@@ -382,7 +383,10 @@ fn a_late_key_of_a_closed_or_stopped_chat_is_dropped() {
         type_and_send(&editor, "go");
         editor.wait_lua("chat.turn == 1");
         editor.lua(leave);
-        editor.lua("vim.wait(500)");
+        // The command for the key has ended, and what follows from that has happened.
+        editor.wait_lua("#vim.api.nvim_get_proc_children(vim.fn.getpid()) == 0");
+        editor.lua("turned = 0 for _ = 1, 3 do vim.schedule(function() turned = turned + 1 end) end");
+        editor.wait_lua("turned == 3");
         assert!(server.received().is_empty(), "{leave}: sent after the end");
         assert_eq!(editor.messages(), "", "{leave}");
     }

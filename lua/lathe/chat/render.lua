@@ -5,6 +5,7 @@ local M = {}
 local block = require("lathe.chat.block")
 local compose = require("lathe.chat.compose")
 local highlight = require("lathe.chat.highlight")
+local spinner = require("lathe.chat.spinner")
 local log = require("lathe.log")
 local notify = require("lathe.notify")
 
@@ -424,38 +425,6 @@ end
 
 -- Spinner ------------------------------------------------------------------------------------------------------------
 
----@param self lathe.Render
-local function draw_spinner(self)
-  local bufnr = self.bufnr
-  api.nvim_buf_clear_namespace(bufnr, ns_spin, 0, -1)
-  local frame = block.frame(now(), self.icons)
-  for call_block in pairs(self.live) do
-    local fact = block.running_fact(call_block, now(), self.skip_key)
-    local row = api.nvim_buf_get_extmark_by_id(bufnr, ns_range, call_block.range, {})[1]
-    if row and fact then
-      api.nvim_buf_set_extmark(bufnr, ns_spin, row, 0, {
-        virt_text = { { frame, "LatheRunning" } },
-        virt_text_pos = "overlay",
-      })
-      local virt_text = { { fact, "LatheFact" } }
-      local line = call_block.last_line and call_block.last_line()
-      local virt_lines = line and line ~= "" and { { { "  " .. line, "LatheFact" } } } or nil
-      api.nvim_buf_set_extmark(bufnr, ns_spin, row, 0, {
-        virt_text = virt_text,
-        virt_text_pos = "eol_right_align",
-        virt_lines = virt_lines,
-      })
-    end
-  end
-  if self.waiting_since and self.last_heading then
-    local row = api.nvim_buf_get_extmark_by_id(bufnr, ns_heading, self.last_heading, {})[1]
-    if row then
-      local text = frame .. " " .. block.clock(now() - self.waiting_since)
-      api.nvim_buf_set_extmark(bufnr, ns_spin, row, 0, { virt_text = { { text, "LatheFact" } } })
-    end
-  end
-end
-
 ---Starts or ends the spinner as needed.
 function Render:spin()
   local wanted = self:is_alive() and (self.waiting_since or next(self.live)) ~= nil
@@ -466,7 +435,7 @@ function Render:spin()
       SPIN_EVERY_MS,
       vim.schedule_wrap(function()
         if self.spin_timer and self:is_alive() then
-          draw_spinner(self)
+          spinner.draw(self)
         end
       end)
     )

@@ -160,7 +160,7 @@ fn stop_skip_and_timeout_at_one_instant_end_a_call_once() {
         assert_eq!(editor.lua_int("return count('LatheToolFinished')"), 1);
         assert!(editor.lua_bool("return paired()"));
     }
-    editor.lua("vim.wait(1500)");
+    editor.wait_lua("require('lathe.core').lib.counts().commands == 0");
     assert_clean(&editor);
 }
 
@@ -177,9 +177,5 @@ fn fifty_at_once_then_quit() {
     let start = Instant::now();
     editor.quit();
     assert!(start.elapsed() < 3 * SECOND);
-    let until = Instant::now() + 3 * SECOND;
-    while !super::survivors(&editor).is_empty() && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert_eq!(super::survivors(&editor), Vec::<String>::new());
+    editor.wait_until("nothing is left", || super::survivors(&editor).is_empty());
 }
