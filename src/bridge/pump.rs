@@ -19,7 +19,7 @@ use crate::runtime::{Runtime, now_ms};
 use crate::tool::CallId;
 
 /// How long one drain may hold the main loop, but for the one effect that it is performing.
-const DRAIN_BUDGET: Duration = Duration::from_millis(4);
+const DRAIN_BUDGET: Duration = Duration::from_millis(3);
 
 /// How long the end of the turns may take when Neovim exits, but for the one effect that is being performed.
 const LEAVING_BUDGET: Duration = Duration::from_millis(500);

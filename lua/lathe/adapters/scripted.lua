@@ -7,15 +7,17 @@ local function encode(turn)
   if type(turn) ~= "table" then
     return nil, "a turn must be a table, got " .. type(turn)
   end
-  turn = vim.deepcopy(turn)
-  if type(turn.tool_calls) == "table" then
-    if next(turn.tool_calls) == nil then
-      turn.tool_calls = nil -- Lua cannot tell an empty list from an empty object
-    end
-    for _, call in ipairs(turn.tool_calls or {}) do
-      if call.arguments == nil or (type(call.arguments) == "table" and next(call.arguments) == nil) then
-        call.arguments = vim.empty_dict()
+  local given = turn.tool_calls
+  if type(given) == "table" and (given[1] ~= nil or next(given) == nil) then
+    -- The author's tables stay as they are. Only what changes is copied: a turn may hold thousands of calls.
+    turn = vim.tbl_extend("force", turn, {})
+    turn.tool_calls = given[1] ~= nil and {} or nil -- Lua cannot tell an empty list from an empty object
+    for i, call in ipairs(given) do
+      local arguments = type(call) == "table" and call.arguments
+      if type(call) == "table" and (arguments == nil or (type(arguments) == "table" and next(arguments) == nil)) then
+        call = vim.tbl_extend("force", call, { arguments = vim.empty_dict() })
       end
+      turn.tool_calls[i] = call
     end
   end
   if next(turn) == nil then

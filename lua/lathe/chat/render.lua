@@ -14,7 +14,7 @@ local now = vim.uv.now
 
 local WRITE_EVERY_MS = 33
 -- A write takes no more than so many items, so that it does not hold the main loop; the rest follows sooner.
-local MAX_ITEMS = 250
+local MAX_ITEMS = 150
 local MAX_BYTES = 64 * 1024
 local REST_AFTER_MS = 8
 local SPIN_EVERY_MS = 100
