@@ -5,6 +5,9 @@ use super::target::Target;
 /// Shorter words are no keys, and hiding them would make holes in the text.
 const MIN_BYTES: usize = 8;
 
+/// So much of a key's beginning says nothing.
+const MIN_CUT_BYTES: usize = 4;
+
 const HIDDEN: &[u8] = b"[hidden]";
 
 /// Values that are hidden wherever they turn up.
@@ -25,10 +28,22 @@ impl Secrets {
 
     /// The text without them.
     pub(in crate::runtime) fn hide(&self, text: String) -> String {
+        let text = match self.begun_at_cut(&text) {
+            Some(at) => format!("{}[hidden]…", &text[..at]),
+            None => text,
+        };
         if !self.are_in(text.as_bytes()) {
             return text;
         }
         String::from_utf8_lossy(&self.hide_bytes(text.into_bytes())).into_owned()
+    }
+
+    /// Where one begins that a cut (`…`) has left half of.
+    fn begun_at_cut(&self, text: &str) -> Option<usize> {
+        let kept = text.strip_suffix('…')?;
+        let starts = self.0.iter().flat_map(|secret| (MIN_CUT_BYTES..secret.len()).rev().map(move |end| (secret, end)));
+        let begun = starts.filter_map(|(secret, end)| secret.get(..end)).find(|start| kept.ends_with(start))?;
+        Some(kept.len() - begun.len())
     }
 
     /// The bytes without them.
@@ -52,4 +67,20 @@ fn is_plain(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["accept", "content-", "user-agent", "model"].iter().any(|plain| name.starts_with(plain))
         || ["version", "beta"].iter().any(|plain| name.ends_with(plain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_hidden_whole_and_where_a_cut_left_only_its_beginning() {
+        let secrets = Secrets(vec!["sk-secret-0123456789".to_owned()]);
+        let t = |text: &str| secrets.hide(text.to_owned());
+        assert_eq!(t("bad key sk-secret-0123456789, sorry"), "bad key [hidden], sorry");
+        for end in 4.."sk-secret-0123456789".len() {
+            assert_eq!(t(&format!("bad key {}…", &"sk-secret-0123456789"[..end])), "bad key [hidden]…", "{end}");
+        }
+        assert_eq!(t("a long text that was cut…"), "a long text that was cut…");
+    }
 }
