@@ -9,10 +9,12 @@ use serde_json::Value;
 
 use crate::adapter::Item;
 use crate::chat::{Chat, Ids, Shell};
-use crate::gate::{Fact, Question};
+use crate::gate::approvals::{Approval, Scope};
+use crate::gate::judge::Judged;
+use crate::gate::{Fact, Found, Question};
 use crate::message::{History, Message, Role};
 use crate::output::{Keep, Limits};
-use crate::tool::{CallId, CallStatus, CheckedCall, OfferedTool, Preparation, UncheckedCall};
+use crate::tool::{CallId, CallStatus, CheckedCall, Copying, OfferedTool, Preparation, UncheckedCall};
 
 /// One chat, unique in the life of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,11 +35,26 @@ pub struct ChatSettings {
     pub max_parallel: usize,
     /// How long the result of a call may be. A longer one is cut, whatever made it.
     pub limits: Limits,
+    /// The project that approvals are remembered for; none: they are remembered for the chat.
+    pub project: Option<Arc<str>>,
+}
+
+impl ChatSettings {
+    /// How far approvals reach that are given in the chat.
+    pub fn scope(&self) -> Scope {
+        if self.project.is_some() { Scope::Project } else { Scope::Chat }
+    }
 }
 
 impl Default for ChatSettings {
     fn default() -> Self {
-        Self { auto_submit_success: true, auto_submit_errors: true, max_parallel: 4, limits: Limits::new(Keep::Head) }
+        Self {
+            auto_submit_success: true,
+            auto_submit_errors: true,
+            max_parallel: 4,
+            limits: Limits::new(Keep::Head),
+            project: None,
+        }
     }
 }
 
@@ -100,8 +117,15 @@ pub enum Event {
     /// Reply to [`Effect::PrepareCall`]: copying, `env` or `setup` threw. `on_exit`: `setup` was reached and there is
     /// an `on_exit` to run.
     CallNotPrepared { chat: ChatId, call: CallId, message: String, on_exit: bool },
-    /// Reply to [`Effect::FindFact`]. None: it could not be found, which counts as ask.
-    FactFound { chat: ChatId, call: CallId, fact: Fact, answer: Option<bool> },
+    /// Auto mode is on or off from now on.
+    AutoSet { chat: ChatId, auto: bool },
+    /// The user takes an approval of the chat back.
+    ApprovalForgotten { chat: ChatId, approval: Approval },
+    /// The file of the projects' approvals could not be written or read; the text is for the user.
+    ApprovalsFailed { text: String },
+    /// Reply to [`Effect::FindFact`], [`Effect::FindSaved`] and [`Effect::AskJudge`]. None: it could not be found, which
+    /// counts as ask.
+    FactFound { chat: ChatId, call: CallId, fact: Fact, found: Option<Found> },
     /// The user's answer to [`Effect::AskApproval`].
     ApprovalAnswered { chat: ChatId, call: CallId, answer: Answer },
     /// A cmd of the call has its result; the data stays where it was made.
@@ -215,9 +239,17 @@ pub enum Effect {
     /// A batch of `calls` calls begins.
     StartBatch { chat: ChatId, calls: usize },
     /// Copy the tool, run `env` and `setup` → [`Event::CallPrepared`] or [`Event::CallNotPrepared`].
-    PrepareCall { chat: ChatId, call: CallId, arguments: Value },
-    /// Find what the gate needs → [`Event::FactFound`].
+    PrepareCall { chat: ChatId, call: CallId, arguments: Value, copying: Copying },
+    /// Find what the gate needs, in Lua → [`Event::FactFound`].
     FindFact { chat: ChatId, call: CallId, fact: Fact },
+    /// Look the approval up in the project's → [`Event::FactFound`] with [`Found::Saved`].
+    FindSaved { chat: ChatId, call: CallId, project: Arc<str>, approval: Approval },
+    /// Ask the judge about the call → [`Event::FactFound`] with [`Found::Judge`], later. [`Effect::EndJudge`] follows.
+    AskJudge { chat: ChatId, call: CallId },
+    /// The judge's verdict is there, or not wanted any more (none).
+    EndJudge { chat: ChatId, call: CallId, judged: Option<Judged> },
+    /// Remember an approval for a project.
+    SaveApproval { project: Arc<str>, approval: Approval },
     /// Ask the user → [`Event::ApprovalAnswered`]. `rest`: how many calls *Cancel* would end besides this one.
     AskApproval { chat: ChatId, call: CallId, question: Question, rest: usize },
     /// The question is void.
@@ -231,8 +263,8 @@ pub enum Effect {
     /// Run an output function → [`Event::OutputAdded`]…, [`Event::OutputFinished`]. Also for a call that was still
     /// queued when it was cancelled; then it is copied first, without `env` and `setup`.
     RunOutput { chat: ChatId, call: CallId, output: Output },
-    /// Run `handlers.on_exit` → [`Event::ExitFinished`].
-    RunExit { chat: ChatId, call: CallId },
+    /// Run `handlers.on_exit` → [`Event::ExitFinished`]. `shared`: of the copy that was kept ([`Copying::First`]).
+    RunExit { chat: ChatId, call: CallId, shared: bool },
     /// Cut a result that is too long, off the main loop, and save the whole of it → [`Event::ContentCut`], always.
     CutContent { chat: ChatId, call: CallId, content: String, limits: Limits },
     /// The call is over. `content`: a text of ours (an error, a default) that the user sees as well as the model.
@@ -241,6 +273,8 @@ pub enum Effect {
     FinishBatch { chat: ChatId, failed: bool },
     /// Tell the user something about this chat.
     Notify { chat: ChatId, notice: Notice },
+    /// Tell the user something that went wrong and belongs to no chat.
+    Tell { text: String },
     /// The turn is over.
     FinishTurn { chat: ChatId, end: TurnEnd },
     /// The history is empty now.
@@ -316,6 +350,15 @@ impl Engine {
         self.chats.get(&chat).map(Chat::history)
     }
 
+    /// What is approved in each chat, with the time at which it was.
+    pub fn approvals(&self) -> Vec<(ChatId, Approval, u64)> {
+        let of = |(id, chat): (&ChatId, &Chat)| {
+            let id = *id;
+            chat.approvals().list().into_iter().map(move |(approval, since_ms)| (id, approval, since_ms))
+        };
+        self.chats.iter().flat_map(of).collect()
+    }
+
     /// Whether no turn runs in a chat; none: there is no such chat.
     #[cfg(test)]
     fn is_idle(&self, chat: ChatId) -> Option<bool> {
@@ -346,6 +389,7 @@ impl Engine {
                 return effects;
             }
             Event::ThreadPanicked { text } => return vec![Effect::Log { level: LogLevel::Error, text }],
+            Event::ApprovalsFailed { text } => return vec![Effect::Tell { text }],
             ref event => event.chat(),
         };
         let Some(chat) = id.and_then(|id| self.chats.get_mut(&id)) else {
@@ -353,7 +397,10 @@ impl Engine {
         };
         let shell = &mut shell;
         match event {
-            Event::ChatOpened { .. } | Event::TimePassed | Event::ThreadPanicked { .. } => {}
+            Event::ChatOpened { .. } | Event::TimePassed => {}
+            Event::ThreadPanicked { .. } | Event::ApprovalsFailed { .. } => {}
+            Event::AutoSet { auto, .. } => chat.auto_set(auto),
+            Event::ApprovalForgotten { approval, .. } => chat.approval_forgotten(&approval),
             Event::Submitted { .. } => chat.submitted(shell),
             Event::InputTaken { text, .. } => chat.input_taken(shell, text),
             Event::MessageGiven { role, content, visible, .. } => chat.message_given(shell, role, content, visible),
@@ -368,7 +415,7 @@ impl Engine {
             Event::CallNotPrepared { call, message, on_exit, .. } => {
                 chat.call_not_prepared(shell, call, message, on_exit);
             }
-            Event::FactFound { call, fact, answer, .. } => chat.fact_found(shell, call, fact, answer),
+            Event::FactFound { call, fact, found, .. } => chat.fact_found(shell, call, fact, found),
             Event::ApprovalAnswered { call, answer, .. } => chat.approval_answered(shell, call, answer),
             Event::CmdFinished { call, cmd, succeeded, .. } => chat.cmd_finished(shell, call, cmd, succeeded),
             Event::CommandStarted { call, cmd, .. } => chat.command_started(shell, call, cmd),
@@ -418,6 +465,8 @@ impl Event {
             | Self::CallsChecked { chat, .. }
             | Self::CallPrepared { chat, .. }
             | Self::CallNotPrepared { chat, .. }
+            | Self::AutoSet { chat, .. }
+            | Self::ApprovalForgotten { chat, .. }
             | Self::FactFound { chat, .. }
             | Self::ApprovalAnswered { chat, .. }
             | Self::CmdFinished { chat, .. }
@@ -431,7 +480,7 @@ impl Event {
             | Self::ChatStopped { chat }
             | Self::ChatCleared { chat }
             | Self::ChatClosed { chat } => Some(*chat),
-            Self::TimePassed | Self::ThreadPanicked { .. } => None,
+            Self::TimePassed | Self::ThreadPanicked { .. } | Self::ApprovalsFailed { .. } => None,
         }
     }
 }

@@ -7,19 +7,24 @@ use serde_json::json;
 
 use super::*;
 use crate::adapter::EndReason;
-use crate::gate::Cause;
+use crate::gate::{Cause, FACT_LIMIT_MS};
 use crate::message::Call;
-use crate::tool::{ArgumentsError, Defined, OwnApproval};
+use crate::tool::{ArgumentsError, Defined, GateSettings, OwnApproval};
 use crate::turn::call::STOP_LIMIT_MS;
 
 const ALL: Defined = Defined { success: true, error: true, rejected: true, cancelled: true, on_exit: true };
 
 fn tool(name: &str, parallel: bool) -> OfferedTool {
-    OfferedTool { name: name.into(), schema: None, numeric_strings: false, parallel }
+    OfferedTool { name: name.into(), schema: None, numeric_strings: false, parallel, handlers_once: false }
+}
+
+/// A tool whose calls in a row share their handlers.
+fn once(name: &str) -> OfferedTool {
+    OfferedTool { handlers_once: true, ..tool(name, true) }
 }
 
 fn preparation(cmds: usize, defines: Defined, approval: OwnApproval, timeout_ms: Option<u64>) -> Preparation {
-    Preparation { cmds, defines, approval, timeout_ms }
+    Preparation { cmds, defines, gate: GateSettings::new(approval), timeout_ms }
 }
 
 /// A chat driven by hand: `say` what happened, read `effects`.
@@ -56,7 +61,7 @@ impl Hand {
     fn answer(&mut self, effects: &[Effect], calls: &[(&str, &str, Result<Value, ArgumentsError>)]) -> Vec<Effect> {
         let chat = self.chat;
         let request = request_of(effects);
-        let tools = Arc::from([tool("calculator", false), tool("glob", true), tool("grep", true)]);
+        let tools = Arc::from([tool("calculator", false), tool("glob", true), tool("grep", true), once("edit")]);
         self.say(Event::RequestStarted { chat, request, tools });
         let items = calls.iter().enumerate().flat_map(|(index, (id, name, arguments))| {
             let text = arguments.as_ref().map_or_else(|_| "{\"path\":".to_owned(), Value::to_string);
@@ -122,9 +127,15 @@ fn sends(effects: &[Effect]) -> bool {
 
 fn asks(effects: &[Effect]) -> Option<(Question, usize)> {
     effects.iter().find_map(|effect| match effect {
-        Effect::AskApproval { question, rest, .. } => Some((*question, *rest)),
+        Effect::AskApproval { question, rest, .. } => Some((question.clone(), *rest)),
         _ => None,
     })
+}
+
+/// What step 8 of the gate asks.
+fn own_question(tool: &str) -> Question {
+    let approval = Approval { tool: tool.to_owned(), value: None };
+    Question { cause: Cause::OwnApproval, note: None, remember: Some((approval, Scope::Chat)) }
 }
 
 fn ended(effects: &[Effect]) -> Option<TurnEnd> {
@@ -168,7 +179,7 @@ fn a_call_runs_and_its_result_goes_back() {
                 arguments: "{\"num1\":100}".into()
             },
             Effect::StartBatch { chat, calls: 1 },
-            Effect::PrepareCall { chat, call, arguments: json!({"num1": 100}) },
+            Effect::PrepareCall { chat, call, arguments: json!({"num1": 100}), copying: Copying::Own },
         ]
     );
     let effects = hand.finish(call, "5000");
@@ -193,9 +204,9 @@ fn r026_cancel_at_the_question_answers_every_queued_call_and_sends_nothing() {
         call,
         preparation: preparation(1, Defined { on_exit: true, ..Defined::default() }, OwnApproval::Ask, None),
     });
-    assert_eq!(asks(&effects), Some((Question { cause: Cause::OwnApproval, can_remember: true }, 2)));
+    assert_eq!(asks(&effects), Some((own_question("calculator"), 2)));
     let effects = hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Cancel });
-    assert!(effects.contains(&Effect::RunExit { chat, call }));
+    assert!(effects.contains(&Effect::RunExit { chat, call, shared: false }));
     let mut effects = hand.say(Event::ExitFinished { chat, call });
     for _ in 0..2 {
         let queued = effects.iter().find_map(|effect| match effect {
@@ -260,7 +271,7 @@ fn r030_an_unknown_tool_is_answered_with_the_names_that_exist() {
         hand.results(),
         vec![(
             "c9".into(),
-            "Tool \"no_such_tool\" not found. Available tools: `calculator`, `glob`, `grep`".into(),
+            "Tool \"no_such_tool\" not found. Available tools: `calculator`, `glob`, `grep`, `edit`".into(),
             true
         )]
     );
@@ -506,7 +517,7 @@ fn r082_skip_ends_only_the_running_call() {
     let call = prepared(&effects)[0];
     hand.say(Event::CallPrepared { chat, call, preparation: preparation(1, ALL, OwnApproval::Run, None) });
     let effects = hand.say(Event::CallSkipped { chat });
-    assert_eq!(effects, vec![Effect::KillJobs { chat, call, why: KillReason::User }, Effect::RunExit { chat, call }]);
+    assert_eq!(effects, vec![Effect::KillJobs { chat, call, why: KillReason::User }, Effect::RunExit { chat, call, shared: false }]);
     let effects = hand.say(Event::ExitFinished { chat, call });
     let effects = hand.finish(prepared(&effects)[0], "second");
     assert!(sends(&effects));
@@ -560,7 +571,7 @@ fn r153_the_third_equal_call_asks_and_auto_answers_do_not_stick() {
         let preparation = preparation(1, defines, OwnApproval::Run, None);
         effects = hand.say(Event::CallPrepared { chat, call, preparation });
         if round >= 3 {
-            let question = Question { cause: Cause::DoomLoop, can_remember: false };
+            let question = Question { cause: Cause::DoomLoop, note: None, remember: None };
             assert_eq!(asks(&effects), Some((question, 0)), "round {round}");
             hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Always });
         } else {
@@ -703,7 +714,7 @@ fn stop_during_setup_still_runs_on_exit() {
         hand.say(Event::CallPrepared { chat, call, preparation: preparation(1, ALL, OwnApproval::Run, None) });
     assert_eq!(effects, vec![Effect::RunOutput { chat, call, output: Output::Cancelled }]);
     let effects = hand.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Ran });
-    assert_eq!(effects, vec![Effect::RunExit { chat, call }]);
+    assert_eq!(effects, vec![Effect::RunExit { chat, call, shared: false }]);
     assert_eq!(ended(&hand.say(Event::ExitFinished { chat, call })), Some(TurnEnd::Stopped));
 }
 
@@ -747,6 +758,9 @@ fn p70_a_result_over_the_limits_is_cut_before_it_joins_the_history() {
     assert_eq!(ended(&effects), Some(TurnEnd::Stopped));
 }
 
+/// The longest that a call waits for anything but the user.
+const CALM_STEP_MS: u64 = if STOP_LIMIT_MS > FACT_LIMIT_MS { STOP_LIMIT_MS } else { FACT_LIMIT_MS };
+
 /// A shell that performs effects at random moments with random outcomes, while the user does random things.
 struct Storm {
     engine: Engine,
@@ -766,6 +780,10 @@ struct Storm {
     closed: BTreeSet<ChatId>,
     stopping: BTreeSet<ChatId>,
     delivered: BTreeSet<(CallId, usize)>,
+    /// The copy that calls in a row share, by the call that it was made for.
+    kept: BTreeMap<ChatId, CallId>,
+    judging: BTreeSet<CallId>,
+    saved: BTreeSet<Approval>,
 }
 
 impl Storm {
@@ -786,6 +804,9 @@ impl Storm {
             closed: BTreeSet::new(),
             stopping: BTreeSet::new(),
             delivered: BTreeSet::new(),
+            kept: BTreeMap::new(),
+            judging: BTreeSet::new(),
+            saved: BTreeSet::new(),
         }
     }
 
@@ -838,10 +859,19 @@ impl Storm {
             Effect::AddCall { chat, call, .. } => {
                 assert_eq!(self.added.insert(call, chat), None);
             }
-            Effect::PrepareCall { chat, call, .. } => {
+            Effect::PrepareCall { chat, call, copying, .. } => {
+                if copying == Copying::Shared {
+                    assert!(self.kept.contains_key(&chat), "a copy is shared that was kept");
+                } else if copying == Copying::First {
+                    let before = self.kept.remove(&chat);
+                    assert!(before.is_none_or(|copy| !self.set_up[&copy]), "one run ends before the next begins");
+                }
                 let event = if self.choose(8) == 7 {
-                    let on_exit = self.choose(2) == 1;
-                    self.set_up.insert(call, on_exit);
+                    // The copy that was kept was set up long ago.
+                    let on_exit = copying != Copying::Shared && self.choose(2) == 1;
+                    if copying != Copying::Shared {
+                        self.set_up.insert(call, on_exit);
+                    }
                     Event::CallNotPrepared { chat, call, message: "setup threw".into(), on_exit }
                 } else {
                     let bits = self.choose(32);
@@ -852,18 +882,53 @@ impl Storm {
                         cancelled: bits & 8 != 0,
                         on_exit: bits & 16 != 0,
                     };
-                    self.set_up.insert(call, defines.on_exit);
+                    if copying != Copying::Shared {
+                        self.set_up.insert(call, defines.on_exit);
+                    }
+                    if copying == Copying::First {
+                        self.kept.insert(chat, call);
+                    }
                     let approval = [OwnApproval::Run, OwnApproval::Ask, OwnApproval::Function][self.choose(3) as usize];
                     let cmds = self.choose(4) as usize;
                     let timeout_ms = (self.choose(2) == 1).then_some(100);
-                    Event::CallPrepared { chat, call, preparation: preparation(cmds, defines, approval, timeout_ms) }
+                    let mut preparation = preparation(cmds, defines, approval, timeout_ms);
+                    let bits = self.choose(16);
+                    (preparation.gate.protect, preparation.gate.by_command) = (bits & 1 != 0, bits & 2 != 0);
+                    (preparation.gate.is_safe, preparation.gate.judge) = (bits & 4 != 0, bits & 8 != 0);
+                    Event::CallPrepared { chat, call, preparation }
                 };
                 self.queue.push_back(event);
             }
             Effect::FindFact { chat, call, fact } => {
-                let answer = [Some(false), Some(true), None][self.choose(3) as usize];
-                self.queue.push_back(Event::FactFound { chat, call, fact, answer });
+                let answer = self.choose(3) == 1;
+                let found = match fact {
+                    Fact::OwnApproval => Found::OwnApproval(answer),
+                    Fact::CmdString => Found::CmdString(if answer { "ls" } else { "rm" }.to_owned()),
+                    Fact::IsSafe => Found::IsSafe(answer),
+                    Fact::JudgeContext => Found::JudgeContext(answer),
+                    Fact::Saved | Fact::Judge => panic!("{fact:?} is not Lua's"),
+                };
+                let found = (self.choose(3) != 2).then_some(found);
+                self.queue.push_back(Event::FactFound { chat, call, fact, found });
             }
+            Effect::FindSaved { chat, call, approval, .. } => {
+                let found = Some(Found::Saved(self.saved.contains(&approval)));
+                self.loose.push(Event::FactFound { chat, call, fact: Fact::Saved, found });
+            }
+            Effect::SaveApproval { approval, .. } => drop(self.saved.insert(approval)),
+            Effect::AskJudge { chat, call } => {
+                assert!(self.judging.insert(call), "the judge is asked once");
+                let judged = match self.choose(4) {
+                    0 => Judged::Safe("safe".into()),
+                    1 => Judged::Unsafe("unsafe".into()),
+                    2 => Judged::Failed("failed".into()),
+                    // Never answers: the clock does.
+                    _ => return,
+                };
+                let found = Some(Found::Judge(judged));
+                self.loose.push(Event::FactFound { chat, call, fact: Fact::Judge, found });
+            }
+            Effect::EndJudge { call, .. } => assert!(self.judging.remove(&call), "what ends was begun"),
             Effect::AskApproval { chat, call, .. } => {
                 assert!(self.asked.insert(call), "a call asks once");
                 let answer = match self.choose(6) {
@@ -919,15 +984,25 @@ impl Storm {
                     self.loose.push(Event::OutputAdded { chat, call, content: "late".into() });
                 }
             }
-            Effect::RunExit { chat, call } => {
-                *self.exits.entry(call).or_default() += 1;
+            Effect::RunExit { chat, call, shared } => {
+                let copy = if shared { self.kept.remove(&chat).expect("a copy was kept") } else { call };
+                *self.exits.entry(copy).or_default() += 1;
                 self.queue.push_back(Event::ExitFinished { chat, call });
             }
             Effect::CutContent { chat, call, content, .. } => {
                 let content = content[..1].to_owned();
                 self.loose.push(Event::ContentCut { chat, call, content });
             }
-            Effect::FinishCall { call, .. } => *self.finished.entry(call).or_default() += 1,
+            Effect::FinishCall { call, .. } => {
+                *self.finished.entry(call).or_default() += 1;
+                assert!(!self.judging.contains(&call), "nobody judges a call that is over");
+            }
+            Effect::FinishBatch { chat, .. } => {
+                // One without an `on_exit` is just left.
+                if let Some(copy) = self.kept.remove(&chat) {
+                    assert!(!self.set_up[&copy], "`on_exit` of a shared copy has run by the end of the batch");
+                }
+            }
             Effect::CloseChat { chat } => {
                 assert!(self.closed.insert(chat), "a chat closes once");
             }
@@ -943,8 +1018,8 @@ impl Storm {
             | Effect::CloseQuestion { .. }
             | Effect::KillJobs { .. }
             | Effect::StoreText { .. }
-            | Effect::FinishBatch { .. }
             | Effect::Notify { .. }
+            | Effect::Tell { .. }
             | Effect::ClearChat { .. } => {}
         }
     }
@@ -953,12 +1028,12 @@ impl Storm {
         self.loose.push(Event::RequestStarted {
             chat,
             request,
-            tools: Arc::from([tool("one", false), tool("two", true), tool("three", true)]),
+            tools: Arc::from([tool("one", false), tool("two", true), tool("three", true), once("four")]),
         });
         let mut items = vec![Item::Text("text".into())];
         for index in 0..self.choose(5) as usize {
             self.calls_made += 1;
-            let name = ["one", "two", "three", "unknown"][self.choose(4) as usize].to_owned();
+            let name = ["one", "two", "three", "unknown", "four", "four", "four"][self.choose(7) as usize].to_owned();
             // Ids are sometimes missing or used before.
             let wire_id = match self.choose(4) {
                 0 => String::new(),
@@ -1013,7 +1088,9 @@ impl Storm {
                 Some(self.loose.swap_remove(at))
             }
             11 => Some(Event::Submitted { chat }),
-            12 => Some(match self.choose(6) {
+            12 => Some(match self.choose(8) {
+                5 => Event::AutoSet { chat, auto: self.choose(3) != 2 },
+                6 => Event::ApprovalForgotten { chat, approval: Approval { tool: "four".into(), value: None } },
                 0 => Event::ChatStopped { chat },
                 1 => Event::CallSkipped { chat },
                 2 => Event::ChatCleared { chat },
@@ -1050,8 +1127,8 @@ impl Storm {
             } else if !self.loose.is_empty() {
                 let event = self.loose.remove(0);
                 self.handle(event);
-            } else if self.engine.next_deadline_ms().is_some_and(|at| at <= self.now_ms + STOP_LIMIT_MS) {
-                self.now_ms += STOP_LIMIT_MS;
+            } else if self.engine.next_deadline_ms().is_some_and(|at| at <= self.now_ms + CALM_STEP_MS) {
+                self.now_ms += CALM_STEP_MS;
                 self.handle(Event::TimePassed);
             } else if let Some(&chat) = chats.iter().find(|chat| self.engine.is_idle(**chat).is_some_and(|idle| !idle))
             {
@@ -1059,7 +1136,7 @@ impl Storm {
                 assert!(
                     !self.queue.is_empty()
                         || self.engine.is_idle(chat) != Some(false)
-                        || self.engine.next_deadline_ms().is_some_and(|at| at <= self.now_ms + STOP_LIMIT_MS),
+                        || self.engine.next_deadline_ms().is_some_and(|at| at <= self.now_ms + CALM_STEP_MS),
                     "a stopped chat waits only for replies that come, and not for long"
                 );
             } else {
@@ -1079,11 +1156,12 @@ proptest! {
         max_parallel in 1usize..4,
     ) {
         let mut storm = Storm::new(choices);
-        let chats: Vec<_> = (0..2).map(|_| {
+        let chats: Vec<_> = (0..2).map(|number| {
             let chat = storm.engine.next_chat();
             // Some results are too long for this.
             let limits = Limits { max_bytes: 30, ..Limits::new(Keep::Head) };
-            let settings = ChatSettings { max_parallel, limits, ..ChatSettings::default() };
+            let project = (number == 1).then(|| Arc::from("/project"));
+            let settings = ChatSettings { max_parallel, limits, project, ..ChatSettings::default() };
             storm.handle(Event::ChatOpened { chat, settings });
             chat
         }).collect();
