@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Value};
 
-use super::convert::{Fields, JsonMarks, Unfolding, integer, text};
+use super::convert::{Fields, JsonMarks, Unfolding, exact_text, integer, text};
 use crate::engine::{Answer, ChatId, Effect, Event, LogLevel, Notice, Output, OutputOutcome, TurnEnd};
 use crate::error::Error;
-use crate::gate::{Cause, Fact, Question};
+use crate::gate::{Cause, Fact, Found, Question};
 use crate::message::Message;
 use crate::runtime::Runtime;
-use crate::tool::{CallId, Defined, OwnApproval, Preparation};
+use crate::tool::{CallId, Copying, Defined, GateSettings, OwnApproval, Preparation};
 
 /// What the user reads where a fault of ours ends a call or a request.
 const OUR_FAULT: &str = "internal error of lathe, see :Lathe log";
@@ -33,8 +33,8 @@ macro_rules! performers {
 
 performers! {
     take_input hold_input start_turn send_request finish_request show_text show_reasoning add_message take_back_message add_call
-    start_batch finish_batch prepare_call find_fact ask_approval close_question run_cmd store_text kill_jobs run_output run_exit
-    finish_call notify finish_turn clear_chat close_chat log
+    start_batch finish_batch prepare_call find_fact ask_judge end_judge ask_approval close_question run_cmd store_text kill_jobs run_output run_exit
+    finish_call notify tell finish_turn clear_chat close_chat log
 }
 
 /// Performs effects. Only the main thread has one.
@@ -115,15 +115,21 @@ impl Performers {
             Effect::PrepareCall { .. } => {}
             Effect::FindFact { chat, call: id, fact } => {
                 let given: Value = call("find_fact", &lua_fn.find_fact, (chat.0, id.0, fact_word(fact)))?;
-                let answer = match given {
-                    Value::Nil => None,
-                    Value::Boolean(answer) => Some(answer),
-                    other => return Err(returned("find_fact", "a boolean or nil", &other)),
-                };
-                return Ok(Some(Event::FactFound { chat, call: id, fact, answer }));
+                let found = found(fact, &given)?;
+                return Ok(Some(Event::FactFound { chat, call: id, fact, found }));
             }
-            Effect::AskApproval { chat, call: id, question: Question { cause, can_remember }, rest } => {
-                let arguments = (chat.0, id.0, cause_word(cause), can_remember, rest);
+            Effect::FindSaved { chat, call: id, project, approval } => runtime.find_approval(chat, id, project, approval),
+            Effect::SaveApproval { project, approval } => runtime.save_approval(project, approval),
+            Effect::AskJudge { chat, call: id } => call("ask_judge", &lua_fn.ask_judge, (chat.0, id.0))?,
+            Effect::EndJudge { chat, call: id, judged } => {
+                runtime.abort_judge(id);
+                let (status, reason) = judged.as_ref().map_or(("stopped", ""), |judged| judged.words());
+                call("end_judge", &lua_fn.end_judge, (chat.0, id.0, status, reason))?
+            }
+            Effect::AskApproval { chat, call: id, question: Question { cause, note, remember }, rest } => {
+                let scope = remember.as_ref().map(|(_, scope)| scope.as_str());
+                let value = remember.and_then(|(approval, _)| approval.value);
+                let arguments = (chat.0, id.0, cause_word(cause), rest, note, scope, value);
                 let given = call("ask_approval", &lua_fn.ask_approval, arguments)?;
                 let reason = optional_text("ask_approval", &given)?;
                 return Ok(reason.map(|reason| reject(chat, id, reason)));
@@ -155,8 +161,8 @@ impl Performers {
                 };
                 return Ok(Some(Event::OutputFinished { chat, call: id, outcome }));
             }
-            Effect::RunExit { chat, call: id } => {
-                call::<()>("run_exit", &lua_fn.run_exit, (chat.0, id.0))?;
+            Effect::RunExit { chat, call: id, shared } => {
+                call::<()>("run_exit", &lua_fn.run_exit, (chat.0, id.0, shared))?;
                 return Ok(Some(Event::ExitFinished { chat, call: id }));
             }
             Effect::CutContent { chat, call: id, content, limits } => {
@@ -171,6 +177,7 @@ impl Performers {
                 let (kind, text) = notice_words(&notice);
                 call("notify", &lua_fn.notify, (chat.0, kind, text))?
             }
+            Effect::Tell { text } => call("tell", &lua_fn.tell, text)?,
             Effect::FinishTurn { chat, end } => call("finish_turn", &lua_fn.finish_turn, (chat.0, end_word(end)))?,
             Effect::ClearChat { chat } => call("clear_chat", &lua_fn.clear_chat, chat.0)?,
             Effect::CloseChat { chat } => call("close_chat", &lua_fn.close_chat, chat.0)?,
@@ -185,8 +192,15 @@ impl Performers {
     }
 
     /// Has Lua make its copy of a call.
-    pub fn prepare(&self, chat: ChatId, id: CallId, arguments: Value) -> Result<Event, PerformError> {
-        let given = call("prepare_call", &self.functions.prepare_call, (chat.0, id.0, arguments))?;
+    pub fn prepare(
+        &self,
+        chat: ChatId,
+        id: CallId,
+        arguments: Value,
+        copying: Copying,
+    ) -> Result<Event, PerformError> {
+        let arguments = (chat.0, id.0, arguments, copying_word(copying));
+        let given = call("prepare_call", &self.functions.prepare_call, arguments)?;
         preparation(chat, id, &given)
     }
 
@@ -223,7 +237,13 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         }
         Effect::PrepareCall { chat, call, .. } => Some(not_prepared(*chat, *call)),
         Effect::FindFact { chat, call, fact } => {
-            Some(Event::FactFound { chat: *chat, call: *call, fact: *fact, answer: None })
+            Some(Event::FactFound { chat: *chat, call: *call, fact: *fact, found: None })
+        }
+        Effect::FindSaved { chat, call, .. } => {
+            Some(Event::FactFound { chat: *chat, call: *call, fact: Fact::Saved, found: None })
+        }
+        Effect::AskJudge { chat, call } => {
+            Some(Event::FactFound { chat: *chat, call: *call, fact: Fact::Judge, found: None })
         }
         Effect::AskApproval { chat, call, .. } => Some(reject(*chat, *call, fault())),
         Effect::RunCmd { chat, call, cmd } => {
@@ -232,7 +252,7 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         Effect::RunOutput { chat, call, .. } => {
             Some(Event::OutputFinished { chat: *chat, call: *call, outcome: OutputOutcome::Threw(fault()) })
         }
-        Effect::RunExit { chat, call } => Some(Event::ExitFinished { chat: *chat, call: *call }),
+        Effect::RunExit { chat, call, .. } => Some(Event::ExitFinished { chat: *chat, call: *call }),
         Effect::HoldInput { .. }
         | Effect::StartTurn { .. }
         | Effect::AbortRequest { .. }
@@ -244,6 +264,8 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         | Effect::AddCall { .. }
         | Effect::CheckCalls { .. }
         | Effect::StartBatch { .. }
+        | Effect::EndJudge { .. }
+        | Effect::SaveApproval { .. }
         | Effect::CloseQuestion { .. }
         | Effect::StoreText { .. }
         | Effect::KillJobs { .. }
@@ -251,6 +273,7 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         | Effect::FinishCall { .. }
         | Effect::FinishBatch { .. }
         | Effect::Notify { .. }
+        | Effect::Tell { .. }
         | Effect::FinishTurn { .. }
         | Effect::ClearChat { .. }
         | Effect::CloseChat { .. }
@@ -309,10 +332,17 @@ fn preparation(chat: ChatId, call: CallId, given: &MultiValue) -> Result<Event, 
         Some("function") => OwnApproval::Function,
         _ => return Err(wanted("\"run\", \"ask\" or \"function\"", 3)),
     };
+    let flags = whole(2)?;
     let preparation = Preparation {
         cmds: usize::try_from(whole(1)?).map_err(|_| wanted("a number of cmds", 1))?,
-        defines: defined(whole(2)?),
-        approval,
+        defines: defined(flags),
+        gate: GateSettings {
+            own: approval,
+            protect: flags & 32 != 0,
+            by_command: flags & 64 != 0,
+            is_safe: flags & 128 != 0,
+            judge: flags & 256 != 0,
+        },
         timeout_ms: if at(4).is_nil() { None } else { Some(whole(4)?) },
     };
     Ok(Event::CallPrepared { chat, call, preparation })
@@ -364,6 +394,8 @@ fn end_word(end: TurnEnd) -> &'static str {
 fn cause_word(cause: Cause) -> &'static str {
     match cause {
         Cause::DoomLoop => "doom_loop",
+        Cause::Protected => "protected",
+        Cause::AutoMode => "auto_mode",
         Cause::OwnApproval => "own_approval",
     }
 }
@@ -371,6 +403,40 @@ fn cause_word(cause: Cause) -> &'static str {
 fn fact_word(fact: Fact) -> &'static str {
     match fact {
         Fact::OwnApproval => "own_approval",
+        Fact::CmdString => "cmd_string",
+        Fact::IsSafe => "is_safe",
+        Fact::JudgeContext => "judge_context",
+        // They have effects of their own.
+        Fact::Saved => "saved",
+        Fact::Judge => "judge",
+    }
+}
+
+/// What a fact is that Lua found; nil: it could not be found. A command that is no UTF-8 is nobody's to remember: another
+/// could look the same.
+fn found(fact: Fact, given: &Value) -> Result<Option<Found>, PerformError> {
+    let boolean = |found: fn(bool) -> Found| match given {
+        Value::Nil => Ok(None),
+        Value::Boolean(answer) => Ok(Some(found(*answer))),
+        other => Err(returned("find_fact", "a boolean or nil", other)),
+    };
+    match fact {
+        Fact::OwnApproval => boolean(Found::OwnApproval),
+        Fact::IsSafe => boolean(Found::IsSafe),
+        Fact::JudgeContext => boolean(Found::JudgeContext),
+        Fact::CmdString => match given {
+            Value::Nil | Value::String(_) => Ok(exact_text(given).map(Found::CmdString)),
+            other => Err(returned("find_fact", "a string or nil", other)),
+        },
+        Fact::Saved | Fact::Judge => Ok(None),
+    }
+}
+
+fn copying_word(copying: Copying) -> &'static str {
+    match copying {
+        Copying::Own => "own",
+        Copying::First => "first",
+        Copying::Shared => "shared",
     }
 }
 

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use mlua::Lua;
 
@@ -13,10 +13,11 @@ use super::guard;
 use super::perform::{PerformError, Performers, not_prepared, reply_after_fault};
 use super::waker::Waker;
 use crate::engine::{ChatId, ChatSettings, Effect, Engine, Event, LogLevel};
+use crate::gate::approvals::Approval;
 use crate::message::Message;
 use crate::runtime::inbox::Inbox;
 use crate::runtime::{Runtime, now_ms};
-use crate::tool::CallId;
+use crate::tool::{CallId, Copying};
 
 /// How long one drain may hold the main loop, but for the one effect that it is performing.
 const DRAIN_BUDGET: Duration = Duration::from_millis(3);
@@ -48,6 +49,7 @@ struct Preparing {
     chat: ChatId,
     call: CallId,
     arguments: Unfolding,
+    copying: Copying,
 }
 
 impl Pump {
@@ -84,6 +86,14 @@ impl Pump {
         let chat = self.engine.borrow_mut().next_chat();
         self.push(Event::ChatOpened { chat, settings });
         chat
+    }
+
+    /// What is approved in each chat, with the time at which it was, in seconds since 1970.
+    pub fn approvals(&self) -> Vec<(ChatId, Approval, u64)> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let wall = |since_ms: u64| now.saturating_sub(now_ms().saturating_sub(since_ms) / 1_000);
+        let of = |(chat, approval, since_ms)| (chat, approval, wall(since_ms));
+        self.engine.borrow().approvals().into_iter().map(of).collect()
     }
 
     /// The messages of a chat, for a request.
@@ -155,9 +165,9 @@ impl Pump {
         }
         let effect = self.effects.borrow_mut().pop_front();
         match effect {
-            Some(Effect::PrepareCall { chat, call, arguments }) => {
+            Some(Effect::PrepareCall { chat, call, arguments, copying }) => {
                 let arguments = Unfolding::new(arguments);
-                self.prepare(lua, performers, Preparing { chat, call, arguments }, until);
+                self.prepare(lua, performers, Preparing { chat, call, arguments, copying }, until);
                 return true;
             }
             Some(effect) => {
@@ -174,11 +184,11 @@ impl Pump {
 
     /// Turns the arguments of a call into Lua, some of them if they are many; when they are done Lua makes its copy.
     fn prepare(&self, lua: &Lua, performers: &Performers, mut preparing: Preparing, until: Instant) {
-        let Preparing { chat, call, .. } = preparing;
+        let Preparing { chat, call, copying, .. } = preparing;
         let reply = guard::catch(|| match performers.unfold(lua, &mut preparing.arguments, until)? {
             Some(arguments) => {
                 self.wake_for_others();
-                performers.prepare(chat, call, arguments).map(Some)
+                performers.prepare(chat, call, arguments, copying).map(Some)
             }
             None => Ok(None),
         });
@@ -233,6 +243,8 @@ fn runs_foreign_code(effect: &Effect) -> bool {
         effect,
         Effect::SendRequest { .. }
             | Effect::FindFact { .. }
+            | Effect::AskJudge { .. }
+            | Effect::EndJudge { .. }
             | Effect::RunCmd { .. }
             | Effect::RunOutput { .. }
             | Effect::RunExit { .. }

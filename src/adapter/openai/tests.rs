@@ -460,7 +460,7 @@ fn tool(name: &str, parameters: Value, strict: Option<bool>) -> ToolDefinition {
 
 fn build_with(messages: &[Message], tools: &[ToolDefinition], own: Option<&Value>, given: Value) -> Built {
     let messages: Vec<Arc<Message>> = messages.iter().cloned().map(Arc::new).collect();
-    build(BuildInput { messages: &messages, tools, tools_override: own, settings: &settings(given) })
+    build(BuildInput { messages: &messages, tools, tools_override: own, settings: &settings(given), answer: None })
 }
 
 fn llm(content: &str, calls: &[(&str, &str, &str)]) -> Message {
