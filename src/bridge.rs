@@ -289,11 +289,11 @@ impl Exports<'_> {
         self.add("ask_judge", |_, pump, table: Value| {
             let fields = Fields::new("ask_judge", table)?;
             let (chat, call) = (chat(&fields)?, CallId(fields.integer("call")?));
+            let system = Message::System { content: fields.text("system")? };
+            let user = Message::User { content: fields.text("prompt")?, visible: false, typed: None };
             let judge = match wire(&fields)? {
                 None => Judge::Scripted(fields.text("turn")?),
                 Some(wire) => {
-                    let system = Message::System { content: fields.text("system")? };
-                    let user = Message::User { content: fields.text("prompt")?, visible: false };
                     let messages = vec![Arc::new(system), Arc::new(user)];
                     let request = provider_request(&fields, wire, messages, Arc::from([]))?;
                     Judge::Provider(Box::new(ProviderRequest { answer: Some(&judge::SCHEMA), ..request }))

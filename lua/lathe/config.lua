@@ -23,6 +23,7 @@ local defaults = {
         skip = { modes = { n = "gs" }, desc = "Skip the running call" },
         retry = { modes = { n = "gr" }, desc = "Send again: the last answer anew, or the one that failed" },
         edit_last = { modes = { n = "ge" }, desc = "Edit the last message and send it again" },
+        auto = { modes = { n = "ga" }, desc = "Auto mode: run tools without asking, or ask again" },
         clear = { modes = { n = "gX" }, desc = "Clear the chat" },
         close = { modes = { n = "gC" }, desc = "Close the chat" },
         next_heading = { modes = { n = "]]" }, desc = "Next heading" },
@@ -53,7 +54,15 @@ local defaults = {
         },
       },
     },
-    background = { gates = { judge = { enabled = true, adapter = nil, system_prompt = nil } } },
+    background = {
+      gates = {
+        judge = {                   -- asked about calls in auto mode, see `:help lathe-judge`
+          enabled = true,
+          adapter = nil,            -- a name, { name = …, model = … }, or an adapter; nil: the chat's
+          system_prompt = nil,      -- string | function({ chat, tool })
+        },
+      },
+    },
   },
   permission = nil,                 -- action | { key = action | { { pattern, action }, … } }
   permission_memory = "chat",       -- how long "Always accept" counts: "chat" or "project"

@@ -82,6 +82,13 @@ function M.get_chat(bufnr)
   end
 end
 
+---The remembered approvals; `approval:remove()` takes one back.
+---@return lathe.Approval[]
+---@return string? message why some are missing
+function M.approvals()
+  return require("lathe.chat.approvals").list()
+end
+
 ---Makes a tool known, as if it were in `interactions.chat.tools`.
 ---@param name string
 ---@param entry lathe.ToolEntry

@@ -37,13 +37,18 @@ error("lathe.types is for the language server only")
 ---@field cancelled? fun(self: lathe.Tool, meta: lathe.Meta)
 ---@field cmd_string? fun(self: lathe.Tool, meta: lathe.Meta): string
 
+---What lets a call run in auto mode although its tool has `require_cmd_approval`.
+---@class lathe.ToolGates
+---@field is_safe? fun(self: lathe.Tool, meta: lathe.Meta): boolean? true runs it
+---@field judge_context? fun(self: lathe.Tool, meta: lathe.Meta): string? what the call does, for the judge
+
 ---@class lathe.ToolOpts
 ---@field require_approval_before? boolean|table|fun(tool: lathe.Tool, tools: lathe.Tools): boolean?
----@field require_cmd_approval? boolean only in the config entry
----@field protect? boolean only in the config entry
----@field judge? boolean
+---@field require_cmd_approval? boolean *Always accept* is for one command; only in the config entry
+---@field protect? boolean always ask in auto mode; only in the config entry
+---@field judge? boolean the judge may be asked in auto mode
 ---@field timeout? number|false ms that a call may take
----@field use_handlers_once? boolean
+---@field use_handlers_once? boolean calls in a row share one copy, `setup` and `on_exit`
 ---@field parallel? boolean calls may overlap with neighbours that have it too
 ---@field background? boolean what a command leaves running goes on
 
@@ -57,7 +62,7 @@ error("lathe.types is for the language server only")
 ---@field env? fun(tool: lathe.Tool): table
 ---@field handlers? lathe.ToolHandlers
 ---@field output? lathe.ToolOutput
----@field gates? { is_safe: function?, judge_context: function? }
+---@field gates? lathe.ToolGates
 ---@field opts? lathe.ToolOpts
 ---@field args? table the call's arguments
 ---@field function_call? lathe.FunctionCall
@@ -104,6 +109,8 @@ error("lathe.types is for the language server only")
 ---@field finished boolean
 ---@field started_ns integer|false
 ---@field reason string? why the user rejected it
+---@field judge_context string? what the judge is told of it
+---@field is_judged boolean the judge is being asked
 ---@field block lathe.Block|false
 ---@field body string[]? shown text that came before there was a block
 
@@ -141,6 +148,9 @@ error("lathe.types is for the language server only")
 ---@field wanted { adapter: string|table|function|nil, model: string? } what it was opened with
 ---@field render lathe.Render
 ---@field is_running boolean a turn runs
+---@field is_auto boolean tools run without asking
+---@field shared lathe.Call? the last of a run of calls whose tool's copy the next one shares
+---@field judge { spec: string|table, adapter: lathe.Adapter }? who judges, when it is not the chat's own adapter
 ---@field request integer? the one that was made last, while its turn runs
 ---@field is_closing boolean?
 ---@field is_shown boolean some window shows it
@@ -166,6 +176,16 @@ error("lathe.types is for the language server only")
 ---@field prompt? string text for the input
 ---@field submit? boolean send it
 ---@field hidden? boolean open no window
+
+---What may run without a question.
+---@class lathe.Approval
+---@field scope "chat"|"project"
+---@field tool string
+---@field value string? the one command; nil: every call of the tool
+---@field since integer when it was given, seconds since 1970
+---@field chat_id integer? with scope "chat"
+---@field project string? its folder, with scope "project"
+---@field remove fun(self: lathe.Approval) takes it back
 
 ---@class lathe.ToolRegistry
 ---@field flags table<string, boolean>
@@ -265,6 +285,7 @@ error("lathe.types is for the language server only")
 ---@field max_parallel integer
 ---@field max_lines integer of the result of a call
 ---@field max_bytes integer
+---@field project string? folder of the project that approvals are remembered for
 
 ---@class lathe.OfferedTool
 ---@field name string
@@ -273,6 +294,7 @@ error("lathe.types is for the language server only")
 ---@field strict boolean?
 ---@field numeric_strings boolean
 ---@field parallel boolean
+---@field handlers_once boolean
 
 ---What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
 ---@class lathe.Core
@@ -291,6 +313,13 @@ error("lathe.types is for the language server only")
 ---@field request_calls fun(o: { chat: integer, calls: table[], tools: lathe.ToolSet, submit: boolean })
 ---@field start_request fun(o: table) chat, request, tools, wire, and what the wire needs (`lathe.adapters.request`)
 ---@field fail_request fun(o: { chat: integer, request: integer, message: string })
+---@field set_auto fun(o: { chat: integer, auto: boolean })
+---@field keep_approvals fun(o: { folder: string }) where those of projects are kept
+---@field approvals fun(): table[] with a field `message` when some are missing
+---@field forget_approval fun(o: { chat: integer?, project: string?, tool: string, value: string? })
+---@field ask_judge fun(o: table) chat, call, system, prompt, wire, and what the wire needs
+---@field fail_judge fun(o: { chat: integer, call: integer, message: string })
+---@field command_text fun(o: { text: string, env: table }): string? the text with its values put in
 ---@field answer fun(o: { chat: integer, call: integer, answer: string, reason: string? })
 ---@field run_command fun(o: lathe.CommandCmd): string? why nothing was run
 ---@field last_line fun(call: integer): string? what its command printed last
@@ -321,17 +350,20 @@ error("lathe.types is for the language server only")
 ---@field add_call fun(chat: integer, call: integer, wire_id: string, name: string, arguments: string)
 ---@field start_batch fun(chat: integer, calls: integer)
 ---@field finish_batch fun(chat: integer, failed: boolean)
----@field prepare_call fun(chat: integer, call: integer, args: table): boolean, integer|string, integer|boolean, string|boolean, integer?
----@field find_fact fun(chat: integer, call: integer, fact: "own_approval"): boolean?
----@field ask_approval fun(chat: integer, call: integer, cause: string, can_remember: boolean, rest: integer): string?
+---@field prepare_call fun(chat: integer, call: integer, args: table, copying: "own"|"first"|"shared"): boolean, integer|string, integer|boolean, string|boolean, integer?
+---@field find_fact fun(chat: integer, call: integer, fact: string): boolean|string|nil
+---@field ask_judge fun(chat: integer, call: integer)
+---@field end_judge fun(chat: integer, call: integer, status: "safe"|"unsafe"|"error"|"stopped", reason: string)
+---@field ask_approval fun(chat: integer, call: integer, cause: string, rest: integer, note: string?, scope: "chat"|"project"?, value: string?): string?
 ---@field close_question fun(chat: integer, call: integer)
 ---@field run_cmd fun(chat: integer, call: integer, cmd: integer): boolean?
 ---@field store_text fun(chat: integer, call: integer, cmd: integer, succeeded: boolean, text: string)
 ---@field kill_jobs fun(chat: integer, call: integer)
 ---@field run_output fun(chat: integer, call: integer, kind: string, cmd: integer?, text: string?): string|false|nil
----@field run_exit fun(chat: integer, call: integer)
+---@field run_exit fun(chat: integer, call: integer, shared: boolean)
 ---@field finish_call fun(chat: integer, call: integer, status: lathe.CallStatus, content: string?, duration_ms: integer)
 ---@field notify fun(chat: integer, kind: string, text: string?)
+---@field tell fun(text: string)
 ---@field finish_turn fun(chat: integer, how: "done"|"stopped"|"cancelled"|"failed"|"held")
 ---@field clear_chat fun(chat: integer)
 ---@field close_chat fun(chat: integer)

@@ -8,7 +8,9 @@ local block = require("lathe.chat.block")
 local calls = require("lathe.tools.call")
 local core = require("lathe.core")
 local events = require("lathe.events")
+local gate = require("lathe.tools.gate")
 local jobs = require("lathe.tools.jobs")
+local judge = require("lathe.chat.judge")
 local log = require("lathe.log")
 local notify = require("lathe.notify")
 local prompt = require("lathe.chat.prompt")
@@ -306,13 +308,13 @@ function M.performers(chats)
     end
   end
 
-  function P.prepare_call(id, call, args)
+  function P.prepare_call(id, call, args, copying)
     local chat = chats[id]
     call = chat and chat.calls[call]
     if not call then
       return false, "The chat is closed", false, false
     end
-    local prepared, a, b, c, d = calls.prepare(chat, call, args)
+    local prepared, a, b, c, d = calls.prepare(chat, call, args, copying)
     show_call(chat, call, "waiting")
     return prepared, a, b, c, d
   end
@@ -320,18 +322,34 @@ function M.performers(chats)
   function P.find_fact(id, call, fact)
     local chat = chats[id]
     call = chat and chat.calls[call]
-    if call and fact == "own_approval" then
-      return calls.own_approval(call)
+    return call and gate.find(call, fact)
+  end
+
+  function P.ask_judge(id, call)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    if call then
+      judge.ask(chat, call)
     end
   end
 
-  function P.ask_approval(id, call, cause, can_remember, rest)
+  function P.end_judge(id, call, status, reason)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    if call then
+      log.debug(('tool "%s", call %d: judge: %s: %s'):format(call.name, call.id, status, reason))
+      judge.finish(chat, call, status)
+    end
+  end
+
+  function P.ask_approval(id, call, cause, rest, note, scope, value)
     local chat = chats[id]
     call = chat and chat.calls[call]
     if not call or chat.is_closing then
       return "the chat is closed"
     end
-    return approval.ask(chat, call, cause, can_remember, rest)
+    local remember = scope and { scope = scope, value = value } or nil
+    return approval.ask(chat, call, { cause = cause, rest = rest, note = note, remember = remember })
   end
 
   function P.close_question(id, call)
@@ -390,11 +408,11 @@ function M.performers(chats)
     return calls.run_output(chat, call, kind, text)
   end
 
-  function P.run_exit(id, call)
+  function P.run_exit(id, call, shared)
     local chat = chats[id]
     call = chat and chat.calls[call]
     if call then
-      calls.run_exit(call)
+      calls.run_exit(chat, call, shared)
     end
   end
 
@@ -419,6 +437,10 @@ function M.performers(chats)
     if chat and chat.render:is_alive() then
       tell(chat, kind, text)
     end
+  end
+
+  function P.tell(text)
+    notify.error(text)
   end
 
   function P.finish_turn(id, how)

@@ -6,6 +6,7 @@ local api = vim.api
 
 local actions = require("lathe.chat.actions")
 local adapters = require("lathe.adapters")
+local approvals = require("lathe.chat.approvals")
 local block = require("lathe.chat.block")
 local calls = require("lathe.tools.call")
 local config = require("lathe.config")
@@ -33,6 +34,16 @@ function Chat.title(chat, who)
     role = ok and type(text) == "string" and text or (who == "user" and "Me" or "Lathe")
   end
   return (role:gsub("[\r\n]", " "))
+end
+
+---The project that approvals are remembered for: the repository around the working directory, else that itself.
+---@param cwd string
+---@return string? nil: for the chat only
+local function project_of(cwd)
+  if config.get().permission_memory ~= "project" or cwd == "" then
+    return nil
+  end
+  return vim.uv.fs_realpath(vim.fs.root(cwd, ".git") or cwd)
 end
 
 ---@return integer bufnr
@@ -140,6 +151,7 @@ function M.new(opts)
     wipe_left_behind()
     lib.start(effects.performers(chats))
     lib.keep_outputs({ folder = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output") })
+    approvals.keep(lib)
     started = true
   end
   local all = config.get()
@@ -159,6 +171,7 @@ function M.new(opts)
     questions = {},
     given = {},
     is_running = false,
+    is_auto = false,
     is_shown = false,
     turn = 0,
     opens_for_questions = opts._opens_for_questions,
@@ -170,6 +183,7 @@ function M.new(opts)
     max_parallel = settings.tools.opts.max_parallel,
     max_lines = all.tool_output.max_lines,
     max_bytes = all.tool_output.max_bytes,
+    project = project_of(chat.cwd),
   })
   chats[chat.id] = chat
   chat.render = render.new(bufnr, {
@@ -358,6 +372,27 @@ end
 ---Puts the user's last message back into the input; what came of it is forgotten.
 function Chat:edit_last()
   core.lib.take_last_message({ chat = self.id })
+end
+
+---Turns auto mode on or off: whether tools run without asking. It ends with the chat.
+---@param auto boolean
+function Chat:set_auto(auto)
+  if self.is_auto == auto or self.is_closing then
+    return
+  end
+  self.is_auto = auto
+  core.lib.set_auto({ chat = self.id, auto = auto })
+  if auto then
+    local key = require("lathe.chat.keymaps").key(self.config, "auto") or ":Lathe auto off"
+    self:notice(
+      "Auto mode is on in this chat: tools run without asking. Still asked about are tools with `protect`, commands of tools "
+        .. "with `require_cmd_approval` that are not known to be safe, and a call that is repeated over and over. "
+        .. ("`%s` turns it off."):format(key)
+    )
+  else
+    self:notice("Auto mode is off: tools ask again.")
+  end
+  events.emit("ChatAuto", self, { status = auto and "on" or "off" })
 end
 
 ---Ends the request, running and queued calls.

@@ -224,6 +224,7 @@ function Registry:offered()
           schema = schema,
           numeric_strings = true,
           parallel = parallel,
+          handlers_once = tool.opts.use_handlers_once == true,
         }
         used[name] = tool
       else
