@@ -200,7 +200,7 @@ impl Exports<'_> {
                     schema: parameters.as_ref().map(|schema| pump.runtime.schemas().intern(schema)),
                     numeric_strings: tool.boolean("numeric_strings")?,
                     parallel: tool.boolean("parallel")?,
-                    handlers_once: tool.boolean("handlers_once")?,
+                    handlers_once: tool.optional_boolean("handlers_once")? == Some(true),
                 };
                 let (description, strict) = (tool.optional_text("description")?, tool.optional_boolean("strict")?);
                 Ok((offered, DescribedTool { name, description, parameters, strict }))

@@ -294,7 +294,7 @@ error("lathe.types is for the language server only")
 ---@field strict boolean?
 ---@field numeric_strings boolean
 ---@field parallel boolean
----@field handlers_once boolean
+---@field handlers_once boolean?
 
 ---What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
 ---@class lathe.Core

@@ -7,6 +7,8 @@ mod support;
 
 mod again;
 mod api;
+mod approvals;
+mod auto;
 mod bridge;
 mod build_lua;
 mod chat;
@@ -14,6 +16,7 @@ mod commands;
 mod config;
 mod demo;
 mod docs;
+mod handlers_once;
 mod harness;
 mod hostile;
 mod hostile_provider;
