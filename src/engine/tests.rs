@@ -796,6 +796,183 @@ fn p70_a_result_over_the_limits_is_cut_before_it_joins_the_history() {
     assert_eq!(ended(&effects), Some(TurnEnd::Stopped));
 }
 
+/// A chat in auto mode with a prepared call of a guarded tool that the judge may be asked about.
+fn guarded() -> (Hand, CallId, Vec<Effect>) {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    hand.say(Event::AutoSet { chat, auto: true });
+    let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({}))), ("c2", "calculator", Ok(json!({"n": 2})))]);
+    let call = prepared(&effects)[0];
+    let mut preparation = preparation(1, Defined::default(), OwnApproval::Ask, Some(1_000));
+    (preparation.gate.by_command, preparation.gate.judge) = (true, true);
+    let effects = hand.say(Event::CallPrepared { chat, call, preparation });
+    assert_eq!(effects, vec![Effect::FindFact { chat, call, fact: Fact::JudgeContext }]);
+    let effects = hand.fact(call, Found::JudgeContext(true));
+    (hand, call, effects)
+}
+
+impl Hand {
+    fn fact(&mut self, call: CallId, found: Found) -> Vec<Effect> {
+        self.say(Event::FactFound { chat: self.chat, call, fact: found.fact(), found: Some(found) })
+    }
+}
+
+#[test]
+fn a_judge_that_never_answers_counts_as_ask_after_30_s_and_the_question_says_so() {
+    let (mut hand, call, effects) = guarded();
+    let chat = hand.chat;
+    assert_eq!(effects, vec![Effect::AskJudge { chat, call }]);
+    assert_eq!(hand.engine.next_deadline_ms(), Some(30_000));
+    hand.now_ms = 29_999;
+    assert_eq!(hand.say(Event::TimePassed), vec![]);
+    hand.now_ms = 30_000;
+    let judged = Some(Judged::Failed("no answer in 30 s".into()));
+    let need = Effect::FindFact { chat, call, fact: Fact::CmdString };
+    assert_eq!(hand.say(Event::TimePassed), vec![Effect::EndJudge { chat, call, judged }, need]);
+    let late = hand.fact(call, Found::Judge(Judged::Safe("late".into())));
+    assert!(matches!(late[..], [Effect::Log { level: LogLevel::Debug, .. }]), "{late:?}");
+    let effects = hand.fact(call, Found::CmdString("rm x".into()));
+    let approval = Approval { tool: "calculator".into(), value: Some("rm x".into()) };
+    let note = Some("judge failed: no answer in 30 s".to_owned());
+    let question = Question { cause: Cause::AutoMode, note, remember: Some((approval, Scope::Chat)) };
+    assert_eq!(asks(&effects), Some((question, 1)));
+    // What is late now says nothing about the open question either.
+    let late = hand.fact(call, Found::Judge(Judged::Safe("late".into())));
+    assert!(matches!(late[..], [Effect::Log { level: LogLevel::Debug, .. }]), "{late:?}");
+    assert_eq!(hand.engine.next_deadline_ms(), None, "a question has no limit");
+}
+
+#[test]
+fn a_stop_while_the_judge_thinks_ends_that_and_its_answer_runs_nothing() {
+    let (mut hand, call, _) = guarded();
+    let chat = hand.chat;
+    let effects = hand.say(Event::ChatStopped { chat });
+    assert_eq!(effects[0], Effect::EndJudge { chat, call, judged: None });
+    let effects = hand.fact(call, Found::Judge(Judged::Safe("late".into())));
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::RunCmd { .. })), "{effects:?}");
+}
+
+#[test]
+fn a_verdict_counts_only_while_auto_mode_is_on() {
+    for auto in [true, false] {
+        let (mut hand, call, _) = guarded();
+        let chat = hand.chat;
+        assert_eq!(hand.say(Event::AutoSet { chat, auto }), vec![]);
+        let judged = Judged::Safe("reads".into());
+        let effects = hand.fact(call, Found::Judge(judged.clone()));
+        let next = if auto {
+            Effect::RunCmd { chat, call, cmd: 0 }
+        } else {
+            Effect::FindFact { chat, call, fact: Fact::CmdString }
+        };
+        assert_eq!(effects, vec![Effect::EndJudge { chat, call, judged: Some(judged) }, next]);
+    }
+}
+
+#[test]
+fn r016_an_approval_that_is_taken_back_asks_again() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let mut effects = hand.calls("x", &[("c", "calculator", Ok(json!({"n": 1})))]);
+    for (round, expected) in [(1, true), (2, false), (3, true)] {
+        let call = prepared(&effects)[0];
+        let defines = Defined { success: true, ..Defined::default() };
+        let preparation = preparation(1, defines, OwnApproval::Ask, None);
+        effects = hand.say(Event::CallPrepared { chat, call, preparation });
+        assert_eq!(asks(&effects), expected.then(|| (own_question("calculator"), 0)), "round {round}");
+        if expected {
+            hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Always });
+        }
+        effects = hand.succeed(call, "text");
+        effects = hand.answer(&effects, &[("c", "calculator", Ok(json!({"n": round + 1})))]);
+        if round == 2 {
+            let approval = Approval { tool: "calculator".into(), value: None };
+            assert_eq!(hand.engine.approvals(), vec![(chat, approval.clone(), 0)]);
+            hand.say(Event::ApprovalForgotten { chat, approval });
+            assert_eq!(hand.engine.approvals(), vec![]);
+        }
+    }
+}
+
+#[test]
+fn approvals_for_a_project_are_saved_and_looked_up_there_and_nowhere_else() {
+    let project: Arc<str> = Arc::from("/project");
+    let mut hand = Hand::with(ChatSettings { project: Some(Arc::clone(&project)), ..ChatSettings::default() });
+    let chat = hand.chat;
+    let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
+    let call = prepared(&effects)[0];
+    let preparation = preparation(1, Defined::default(), OwnApproval::Ask, None);
+    let approval = Approval { tool: "calculator".into(), value: None };
+    let look_up = Effect::FindSaved { chat, call, project: Arc::clone(&project), approval: approval.clone() };
+    assert_eq!(hand.say(Event::CallPrepared { chat, call, preparation }), vec![look_up]);
+    let effects = hand.fact(call, Found::Saved(false));
+    let question = Question { remember: Some((approval.clone(), Scope::Project)), ..own_question("calculator") };
+    assert_eq!(asks(&effects), Some((question, 0)));
+    let effects = hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Always });
+    assert!(effects.contains(&Effect::SaveApproval { project, approval }), "{effects:?}");
+    assert_eq!(hand.engine.approvals(), vec![]);
+}
+
+fn copying(effects: &[Effect]) -> Option<(CallId, Copying)> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::PrepareCall { call, copying, .. } => Some((*call, *copying)),
+        _ => None,
+    })
+}
+
+#[test]
+fn calls_in_a_row_of_a_tool_with_use_handlers_once_share_copy_yes_and_exit() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let arguments = |n: u32| Ok(json!({"n": n}));
+    let mut effects = hand.calls(
+        "x",
+        &[("e1", "edit", arguments(1)), ("e2", "edit", Err(cut_off())), ("e3", "edit", arguments(3)), ("e4", "edit", arguments(4))],
+    );
+    let defines = Defined { success: true, on_exit: true, ..Defined::default() };
+    for (round, expected) in [Copying::First, Copying::Shared, Copying::Shared].into_iter().enumerate() {
+        let (call, found) = copying(&effects).expect("the next call is prepared");
+        assert_eq!(found, expected);
+        let preparation = preparation(1, defines, OwnApproval::Ask, None);
+        effects = hand.say(Event::CallPrepared { chat, call, preparation });
+        if round == 0 {
+            assert_eq!(asks(&effects).map(|(_, rest)| rest), Some(3));
+            hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Accept });
+        } else {
+            assert_eq!(asks(&effects), None, "the yes is for all of them");
+        }
+        effects = hand.succeed(call, "edited");
+        let exit = Effect::RunExit { chat, call, shared: true };
+        assert_eq!(effects.contains(&exit), round == 2, "round {round}: {effects:?}");
+        if round == 2 {
+            assert!(sends(&hand.say(Event::ExitFinished { chat, call })));
+        }
+    }
+    assert_eq!(hand.results().len(), 4);
+}
+
+#[test]
+fn the_exit_that_calls_share_waits_for_a_command_that_is_being_stopped() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let effects = hand.calls("x", &[("e1", "edit", Ok(json!({"n": 1}))), ("e2", "edit", Ok(json!({"n": 2})))]);
+    let (call, _) = copying(&effects).expect("a call is prepared");
+    hand.say(Event::CallPrepared {
+        chat,
+        call,
+        preparation: preparation(1, Defined { on_exit: true, ..Defined::default() }, OwnApproval::Run, None),
+    });
+    hand.say(Event::CommandStarted { chat, call, cmd: 0 });
+    let effects = hand.say(Event::ChatStopped { chat });
+    assert_eq!(effects, vec![Effect::KillJobs { chat, call, why: KillReason::User }]);
+    let effects = hand.say(Event::CommandFinished { chat, call, cmd: 0, succeeded: false, text: "half".into() });
+    let last = CallId(call.0 + 1);
+    assert!(effects.contains(&Effect::RunOutput { chat, call: last, output: Output::Cancelled }), "{effects:?}");
+    let effects = hand.say(Event::OutputFinished { chat, call: last, outcome: OutputOutcome::Undefined });
+    assert_eq!(effects, vec![Effect::RunExit { chat, call: last, shared: true }]);
+    assert_eq!(ended(&hand.say(Event::ExitFinished { chat, call: last })), Some(TurnEnd::Stopped));
+}
+
 /// The longest that a call waits for anything but the user.
 const CALM_STEP_MS: u64 = if STOP_LIMIT_MS > FACT_LIMIT_MS { STOP_LIMIT_MS } else { FACT_LIMIT_MS };
 
