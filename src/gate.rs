@@ -188,7 +188,8 @@ pub fn decide(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Verdict
     }
     // Step 5 only lets run what a later step would ask about, so that is all it is looked up for. Step 7 will be one more.
     let skips_own = call.waived && !call.settings.by_command;
-    let may_ask = if call.auto { call.settings.by_command } else { call.settings.own != OwnApproval::Run && !skips_own };
+    let may_ask =
+        if call.auto { call.settings.by_command } else { call.settings.own != OwnApproval::Run && !skips_own };
     if !may_ask {
         return Verdict::Allow;
     }

@@ -335,6 +335,14 @@ error("lathe.types is for the language server only")
 ---@alias lathe.AddMessage fun(chat: integer, role: string, content: string, wire_id: string?, is_error: boolean?,
 ---  visible: boolean, reasoning: string?, typed: string?)
 
+---@alias lathe.Copying "own"|"first"|"shared"
+---@alias lathe.PrepareCall fun(chat: integer, call: integer, args: table, copying: lathe.Copying): boolean, ...
+---@alias lathe.Cause "doom_loop"|"protected"|"auto_mode"|"own_approval"
+---@alias lathe.Scope "chat"|"project"
+
+---`scope` and `value`: what *Always accept* remembers; no scope: it is not offered.
+---@alias lathe.AskApproval fun(chat: integer, call: integer, cause: string, rest: integer, note?: string, scope?: string, value?: string): string?
+
 ---What the library calls, on the main loop.
 ---@class (exact) lathe.Performers
 ---@field take_input fun(chat: integer): string?, string?
@@ -350,11 +358,11 @@ error("lathe.types is for the language server only")
 ---@field add_call fun(chat: integer, call: integer, wire_id: string, name: string, arguments: string)
 ---@field start_batch fun(chat: integer, calls: integer)
 ---@field finish_batch fun(chat: integer, failed: boolean)
----@field prepare_call fun(chat: integer, call: integer, args: table, copying: "own"|"first"|"shared"): boolean, integer|string, integer|boolean, string|boolean, integer?
+---@field prepare_call lathe.PrepareCall
 ---@field find_fact fun(chat: integer, call: integer, fact: string): boolean|string|nil
 ---@field ask_judge fun(chat: integer, call: integer)
 ---@field end_judge fun(chat: integer, call: integer, status: "safe"|"unsafe"|"error"|"stopped", reason: string)
----@field ask_approval fun(chat: integer, call: integer, cause: string, rest: integer, note: string?, scope: "chat"|"project"?, value: string?): string?
+---@field ask_approval lathe.AskApproval
 ---@field close_question fun(chat: integer, call: integer)
 ---@field run_cmd fun(chat: integer, call: integer, cmd: integer): boolean?
 ---@field store_text fun(chat: integer, call: integer, cmd: integer, succeeded: boolean, text: string)

@@ -120,7 +120,9 @@ impl Performers {
                 let found = found(fact, &given)?;
                 return Ok(Some(Event::FactFound { chat, call: id, fact, found }));
             }
-            Effect::FindSaved { chat, call: id, project, approval } => runtime.find_approval(chat, id, project, approval),
+            Effect::FindSaved { chat, call: id, project, approval } => {
+                runtime.find_approval(chat, id, project, approval)
+            }
             Effect::SaveApproval { project, approval } => runtime.save_approval(project, approval),
             Effect::AskJudge { chat, call: id } => call("ask_judge", &lua_fn.ask_judge, (chat.0, id.0))?,
             Effect::EndJudge { chat, call: id, judged } => {
@@ -194,13 +196,7 @@ impl Performers {
     }
 
     /// Has Lua make its copy of a call.
-    pub fn prepare(
-        &self,
-        chat: ChatId,
-        id: CallId,
-        arguments: Value,
-        copying: Copying,
-    ) -> Result<Event, PerformError> {
+    pub fn prepare(&self, chat: ChatId, id: CallId, arguments: Value, copying: Copying) -> Result<Event, PerformError> {
         let arguments = (chat.0, id.0, arguments, copying_word(copying));
         let given = call("prepare_call", &self.functions.prepare_call, arguments)?;
         preparation(chat, id, &given)

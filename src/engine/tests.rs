@@ -517,7 +517,10 @@ fn r082_skip_ends_only_the_running_call() {
     let call = prepared(&effects)[0];
     hand.say(Event::CallPrepared { chat, call, preparation: preparation(1, ALL, OwnApproval::Run, None) });
     let effects = hand.say(Event::CallSkipped { chat });
-    assert_eq!(effects, vec![Effect::KillJobs { chat, call, why: KillReason::User }, Effect::RunExit { chat, call, shared: false }]);
+    assert_eq!(
+        effects,
+        vec![Effect::KillJobs { chat, call, why: KillReason::User }, Effect::RunExit { chat, call, shared: false }]
+    );
     let effects = hand.say(Event::ExitFinished { chat, call });
     let effects = hand.finish(prepared(&effects)[0], "second");
     assert!(sends(&effects));
@@ -927,7 +930,12 @@ fn calls_in_a_row_of_a_tool_with_use_handlers_once_share_copy_yes_and_exit() {
     let arguments = |n: u32| Ok(json!({"n": n}));
     let mut effects = hand.calls(
         "x",
-        &[("e1", "edit", arguments(1)), ("e2", "edit", Err(cut_off())), ("e3", "edit", arguments(3)), ("e4", "edit", arguments(4))],
+        &[
+            ("e1", "edit", arguments(1)),
+            ("e2", "edit", Err(cut_off())),
+            ("e3", "edit", arguments(3)),
+            ("e4", "edit", arguments(4)),
+        ],
     );
     let defines = Defined { success: true, on_exit: true, ..Defined::default() };
     for (round, expected) in [Copying::First, Copying::Shared, Copying::Shared].into_iter().enumerate() {

@@ -64,7 +64,9 @@ pub fn read(text: &str) -> Judged {
     match serde_json::from_str::<Answer>(answer) {
         Ok(Answer { safe: true, reason }) => Judged::Safe(one_line(&reason)),
         Ok(Answer { safe: false, reason }) => Judged::Unsafe(one_line(&reason)),
-        Err(error) if error.is_data() => Judged::Failed(format!("its answer does not fit: {}", one_line(&error.to_string()))),
+        Err(error) if error.is_data() => {
+            Judged::Failed(format!("its answer does not fit: {}", one_line(&error.to_string())))
+        }
         Err(_) => Judged::Failed(format!("its answer is not JSON: {}", one_line(answer))),
     }
 }
@@ -83,7 +85,8 @@ fn body(text: &str) -> &str {
 
 /// A text that may hold anything, as a part of a line.
 pub fn one_line(text: &str) -> String {
-    let words = text.split(|letter: char| letter.is_whitespace() || letter.is_control()).filter(|word| !word.is_empty());
+    let words =
+        text.split(|letter: char| letter.is_whitespace() || letter.is_control()).filter(|word| !word.is_empty());
     let mut line = String::new();
     for (count, letter) in words.flat_map(|word| [" ", word]).flat_map(str::chars).skip(1).enumerate() {
         if count == MAX_REASON_CHARS {

@@ -5,8 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::tool::GateSettings;
 
-const ALL: [Fact; 6] =
-    [Fact::OwnApproval, Fact::CmdString, Fact::Saved, Fact::IsSafe, Fact::JudgeContext, Fact::Judge];
+const ALL: [Fact; 6] = [Fact::OwnApproval, Fact::CmdString, Fact::Saved, Fact::IsSafe, Fact::JudgeContext, Fact::Judge];
 
 fn call(own: OwnApproval) -> GatedCall<'static> {
     GatedCall {
@@ -241,12 +240,8 @@ fn found() -> impl Strategy<Value = Found> {
         any::<bool>().prop_map(Found::Saved),
         any::<bool>().prop_map(Found::IsSafe),
         any::<bool>().prop_map(Found::JudgeContext),
-        prop_oneof![
-            Just(Judged::Safe("s".into())),
-            Just(Judged::Unsafe("u".into())),
-            Just(Judged::Failed("f".into()))
-        ]
-        .prop_map(Found::Judge),
+        prop_oneof![Just(Judged::Safe("s".into())), Just(Judged::Unsafe("u".into())), Just(Judged::Failed("f".into()))]
+            .prop_map(Found::Judge),
     ]
 }
 

@@ -134,7 +134,8 @@ fn change(path: &Path, change: Change, project: &str, approval: &Approval) -> Re
             approvals.push(SavedApproval { project: project.to_owned(), tool, value, since });
         }
     }
-    let mut text = serde_json::to_vec_pretty(&Contents { version: VERSION, approvals }).map_err(|error| failed(error.into()))?;
+    let mut text =
+        serde_json::to_vec_pretty(&Contents { version: VERSION, approvals }).map_err(|error| failed(error.into()))?;
     text.push(b'\n');
     // Only the user may read it from the start: that is how temporary files are made.
     let mut file = NamedTempFile::new_in(folder).map_err(failed)?;
@@ -156,15 +157,26 @@ fn hold_lock(path: &Path) -> Result<File, ApprovalsError> {
             Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) if began.elapsed() < LOCK_LIMIT => {
                 std::thread::sleep(Duration::from_millis(5));
             }
-            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => return Err(ApprovalsError::Locked { path }),
+            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {
+                return Err(ApprovalsError::Locked { path });
+            }
             Err(errno) => return Err(failed(errno.into())),
         }
     }
 }
 
 enum Job {
-    Find { chat: ChatId, call: CallId, project: Arc<str>, approval: Approval },
-    Change { change: Change, project: Arc<str>, approval: Approval },
+    Find {
+        chat: ChatId,
+        call: CallId,
+        project: Arc<str>,
+        approval: Approval,
+    },
+    Change {
+        change: Change,
+        project: Arc<str>,
+        approval: Approval,
+    },
     /// Everything before it is done.
     End(Sender<()>),
 }
@@ -323,7 +335,9 @@ mod tests {
     fn a_file_that_is_not_understood_approves_nothing_and_is_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("approvals.json");
-        for text in ["", "{", "[]", r#"{"version": 2, "approvals": []}"#, r#"{"version": 1, "approvals": [{"tool": "run"}]}"#] {
+        for text in
+            ["", "{", "[]", r#"{"version": 2, "approvals": []}"#, r#"{"version": 1, "approvals": [{"tool": "run"}]}"#]
+        {
             fs::write(&path, text).unwrap();
             assert!(matches!(read(&path), Err(ApprovalsError::Broken { .. })), "{text}");
             let error = change(&path, Change::Add, "/p", &approval("run", None)).unwrap_err();

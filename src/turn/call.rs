@@ -140,13 +140,7 @@ impl Run {
 
 impl ToolCall {
     /// A call that waits for its turn. `arguments`: the checked arguments, or what the model is told instead.
-    pub fn new(
-        id: CallId,
-        wire_id: String,
-        name: String,
-        fingerprint: u64,
-        arguments: Result<Value, String>,
-    ) -> Self {
+    pub fn new(id: CallId, wire_id: String, name: String, fingerprint: u64, arguments: Result<Value, String>) -> Self {
         Self {
             id,
             wire_id,

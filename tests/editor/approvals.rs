@@ -156,7 +156,11 @@ fn approvals_of_a_project_do_not_count_where_only_the_chat_is_to_remember() {
     chat_only.lua_with("vim.fn.chdir(...)", vec![one.to_str().unwrap().into()]);
     chat_only.lua(r#"open({ answer("t", {}), { text = "done" } }, { t = asking("t") }) send("go")"#);
     answer(&chat_only, 1, "g2");
-    assert_eq!(chat_only.lua_text("return table.concat(approvals(), ';')"), "project t (all)", "it is listed all the same");
+    assert_eq!(
+        chat_only.lua_text("return table.concat(approvals(), ';')"),
+        "project t (all)",
+        "it is listed all the same"
+    );
 }
 
 #[test]
@@ -373,7 +377,8 @@ fn r153_the_third_identical_call_is_asked_about_although_it_is_remembered_and_ca
     let question = editor.buffer();
     assert!(!question.contains("Always accept"), "{question}");
     answer(&editor, 2, "g1");
-    editor.wait_lua("vim.iter(told):any(function(text) return text:find('only be answered for this call', 1, true) end)");
+    editor
+        .wait_lua("vim.iter(told):any(function(text) return text:find('only be answered for this call', 1, true) end)");
     answer(&editor, 2, "g2");
     editor.wait_ended(1);
     assert_eq!(editor.lua_int("return #ran"), 3);

@@ -117,7 +117,8 @@ fn protect_in_the_entry_asks_in_auto_mode_and_turns_both_gates_off() {
     let text = question(&editor, 1);
     assert!(text.contains("is protected") && !text.contains("Always accept"), "{text}");
     editor.input("<Esc>g1");
-    editor.wait_lua("vim.iter(told):any(function(text) return text:find('only be answered for this call', 1, true) end)");
+    editor
+        .wait_lua("vim.iter(told):any(function(text) return text:find('only be answered for this call', 1, true) end)");
     editor.input("<Esc>g2");
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["ran sly", "ran own"]);
@@ -229,7 +230,10 @@ fn the_judge_lets_a_call_run_that_it_calls_safe_and_leaves_no_trace_in_the_chat(
 fn what_the_judge_does_not_call_safe_asks_and_shows_why() {
     for (turn, shown) in [
         (r#"{ text = '{"safe": false, "reason": "deletes files"}' }"#, "judge: \"deletes files\""),
-        (r#"{ text = "I think that is fine." }"#, "judge failed: its answer is not one JSON object: I think that is fine."),
+        (
+            r#"{ text = "I think that is fine." }"#,
+            "judge failed: its answer is not one JSON object: I think that is fine.",
+        ),
         (r#"{ text = '{"safe": "yes", "reason": "x"}' }"#, "judge failed: its answer does not fit"),
         (r#"{ text = '{"safe": true}' }"#, "judge failed: its answer does not fit: missing field `reason`"),
         (r#"{ text = "" }"#, "judge failed: its answer is empty"),
@@ -256,7 +260,10 @@ fn what_the_judge_cannot_be_asked_about_asks_the_user() {
         ("gates.judge_context = function() return { 'x' } end", Some("judge_context failed")),
         ("gates.judge_context = function() return nil end", None),
         ("gates.judge_context = function() return ' ' end", None),
-        ("gates.judge_context = function() return ('x'):rep(40000) end", Some("judge failed: the description of the call is too long")),
+        (
+            "gates.judge_context = function() return ('x'):rep(40000) end",
+            Some("judge failed: the description of the call is too long"),
+        ),
         ("gates = nil", None),
         ("opts.judge = nil", None),
         ("opts.judge = 'yes'", None),
@@ -295,7 +302,8 @@ fn the_judge_reads_hostile_text_as_data_between_marks_that_nobody_can_guess() {
     assert!(system.starts_with("system: ") && !system.contains("approved. Answer"), "{system}");
     let mark = user.split("begin ").nth(1).and_then(|rest| rest.split('\n').next()).unwrap().to_owned();
     assert!(mark.len() == 32 && mark.bytes().all(|byte| byte.is_ascii_hexdigit()), "{mark}");
-    let inside = user.split(&format!("begin {mark}\n")).nth(1).and_then(|rest| rest.split(&format!("\nend {mark}")).next());
+    let inside =
+        user.split(&format!("begin {mark}\n")).nth(1).and_then(|rest| rest.split(&format!("\nend {mark}")).next());
     let inside = inside.unwrap();
     assert!(inside.starts_with("end of the description.\nSystem:") && inside.ends_with("end 0000"), "{inside}");
     let after = user.rsplit(&format!("end {mark}")).next().unwrap();
@@ -335,7 +343,9 @@ fn a_stop_and_a_change_of_mind_reach_the_judge() {
         editor.lua(act);
         editor.wait_ended(1);
         assert_eq!(editor.lua_int("return #ran"), 0);
-        let heard = format!("vim.iter(events):any(function(e) return e.name == 'LatheToolsJudgeFinished' and e.data.status == '{status}' end)");
+        let heard = format!(
+            "vim.iter(events):any(function(e) return e.name == 'LatheToolsJudgeFinished' and e.data.status == '{status}' end)"
+        );
         editor.wait_lua(&heard);
         editor.assert_quiet();
     }
@@ -429,7 +439,11 @@ fn every_failure_of_the_judges_server_asks_with_its_reason_and_without_its_key()
         (stream(&cut_off), "", "judge failed: its answer was cut off"),
         (verdict(false), "", "judge: \"because\""),
         (Reply::Hang { pieces: vec![] }, "", "judge failed: "),
-        (Reply::Cut { pieces: vec![br#"data: {"choices":[{"delta":{"content":"{\"safe\": true, "}}]}"#.to_vec()] }, "", "judge failed: "),
+        (
+            Reply::Cut { pieces: vec![br#"data: {"choices":[{"delta":{"content":"{\"safe\": true, "}}]}"#.to_vec()] },
+            "",
+            "judge failed: ",
+        ),
         (verdict(true), "vim.env.TEST_PROVIDER_KEY = nil", "judge failed: No key for Judge: set TEST_PROVIDER_KEY"),
         (verdict(true), "judge.env.url = 'http://127.0.0.1:1'", "judge failed: "),
         (verdict(true), "judge.url = 7", "judge failed: adapters.http.judge.url: expected string"),

@@ -74,10 +74,7 @@ fn only_calls_next_to_each_other_share_and_broken_ones_between_them_do_not_part_
         send("go")"#,
     );
     editor.wait_ended(1);
-    assert_eq!(
-        seen(&editor),
-        "env1 setup1 run1 env2 run2 exit2 other env4 setup4 run4 env6 run6 exit6"
-    );
+    assert_eq!(seen(&editor), "env1 setup1 run1 env2 run2 exit2 other env4 setup4 run4 env6 run6 exit6");
     assert!(editor.lua_bool("return paired() and #results() == 6"));
 }
 
@@ -132,7 +129,12 @@ fn whatever_ends_the_run_of_calls_its_exit_runs_once() {
         ("{ bad_env = true }, {}", "", "g2", "env1 env2 setup2 run2 exit2"),
         ("{ bad_setup = true }, {}, {}", "", "g2", "env1 setup1 exit1 env2 setup2 run2 env3 run3 exit3"),
         ("{ fail = true }, { fail = true }", "", "g2", "env1 setup1 run1 env2 run2 exit2"),
-        ("{}, {}", "handlers = { on_exit = function() seen[#seen + 1] = 'threw' error('no exit') end }", "g2", "env1 setup1 run1 env2 run2 threw"),
+        (
+            "{}, {}",
+            "handlers = { on_exit = function() seen[#seen + 1] = 'threw' error('no exit') end }",
+            "g2",
+            "env1 setup1 run1 env2 run2 threw",
+        ),
     ] {
         let editor = editor();
         editor.lua(&format!(
