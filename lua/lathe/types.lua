@@ -338,10 +338,9 @@ error("lathe.types is for the language server only")
 ---@alias lathe.Copying "own"|"first"|"shared"
 ---@alias lathe.PrepareCall fun(chat: integer, call: integer, args: table, copying: lathe.Copying): boolean, ...
 ---@alias lathe.Cause "doom_loop"|"protected"|"auto_mode"|"own_approval"
----@alias lathe.Scope "chat"|"project"
 
----`scope` and `value`: what *Always accept* remembers; no scope: it is not offered.
----@alias lathe.AskApproval fun(chat: integer, call: integer, cause: string, rest: integer, note?: string, scope?: string, value?: string): string?
+---The texts: `note`, `scope` and `value`. Scope and value are what *Always accept* remembers; no scope: it is not offered.
+---@alias lathe.AskApproval fun(chat: integer, call: integer, cause: lathe.Cause, rest: integer, ...: string?): string?
 
 ---What the library calls, on the main loop.
 ---@class (exact) lathe.Performers

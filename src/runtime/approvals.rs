@@ -244,6 +244,7 @@ impl ProjectApprovals {
 
     /// Waits for what was asked for, not for long. Nothing more is done afterwards.
     pub fn shutdown(&self) {
+        lock(&self.path).take();
         let Some(jobs) = lock(&self.jobs).take() else { return };
         let (done, is_done) = mpsc::channel();
         if jobs.send(Job::End(done)).is_ok() {

@@ -384,9 +384,9 @@ function Chat:set_auto(auto)
   core.lib.set_auto({ chat = self.id, auto = auto })
   if auto then
     local key = require("lathe.chat.keymaps").key(self.config, "auto") or ":Lathe auto off"
-    local means = "Auto mode is on in this chat: tools run without asking. Still asked about are "
-      .. "tools with `protect`, commands of tools with `require_cmd_approval` that are not known to be safe, and a call that is repeated over "
-      .. "and over. `%s` turns it off."
+    local means = "Auto mode is on in this chat: tools run without asking. Still asked about are tools with "
+      .. "`protect`, commands of tools with `require_cmd_approval` that are not known to be safe, and a call that is "
+      .. "repeated over and over. `%s` turns it off."
     self:notice(means:format(key))
   else
     self:notice("Auto mode is off: tools ask again.")
