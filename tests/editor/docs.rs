@@ -86,7 +86,7 @@ fn every_subcommand_key_option_and_event_is_in_the_help() {
         local names = {}
         local function walk(options)
           for name, value in pairs(options) do
-            names[#names + 1] = name
+            if type(name) == "string" then names[#names + 1] = name end
             if type(value) == "table" and name ~= "keymaps" and name ~= "background" then walk(value) end
           end
         end
