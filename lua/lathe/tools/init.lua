@@ -8,6 +8,7 @@ local api = vim.api
 M.version = 0
 
 local registered = {} ---@type table<string, table> entries of `register_tool`
+local registered_groups = {} ---@type table<string, table>
 
 ---@class lathe.ResolvedTool
 ---@field entry table
@@ -42,6 +43,21 @@ end
 function M.register(name, entry)
   registered[name] = entry
   M.version = M.version + 1
+end
+
+---Makes a group known besides those of `setup`; it replaces one of the same name.
+---@param name string
+---@param group lathe.ToolGroup as in `interactions.chat.tools.groups`
+function M.register_group(name, group)
+  registered_groups[name] = group
+  M.version = M.version + 1
+end
+
+---The entry of a tool, registered or configured.
+---@param name string
+---@return table?
+function M.entry(name)
+  return entry_of(name)
 end
 
 ---Definitions may have changed: forget what was derived from them.
@@ -324,13 +340,13 @@ end
 ---@param name string
 ---@return table? group
 function M.group(name)
-  return configured().groups[name]
+  return registered_groups[name] or configured().groups[name]
 end
 
 ---The names of groups, sorted.
 ---@return string[]
 function M.groups()
-  local names = vim.tbl_keys(configured().groups)
+  local names = vim.tbl_keys(vim.tbl_extend("force", configured().groups, registered_groups))
   table.sort(names)
   return names
 end
