@@ -11,6 +11,7 @@ mod build_lua;
 mod chat;
 mod commands;
 mod config;
+mod contract;
 mod demo;
 mod docs;
 mod harness;
