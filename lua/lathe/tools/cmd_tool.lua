@@ -51,7 +51,7 @@ end
 local function build(tool)
   local ok, command, flag = pcall(tool.build_cmd, tool.args)
   if not ok then
-    error("build_cmd failed: " .. require("lathe.tools").readable(command), 0)
+    error("build_cmd failed: " .. (type(command) == "string" and command or vim.inspect(command)), 0)
   end
   expect(type(command) == "string", "build_cmd must return the command as a string, got %s", type(command))
   expect(command:find("%S") ~= nil, "build_cmd gave an empty command")
