@@ -16,8 +16,8 @@ end
 return {
   name = "run_command",
   extends = "cmd_tool",
-  description = "Run a shell command (POSIX sh) in the folder of the user's project and read what it prints and its exit "
-    .. "code. It gets no input, so it must not ask for any. The user may be asked before it runs.",
+  description = "Run a shell command (POSIX sh) in the folder of the user's project and read what it prints, and its "
+    .. "exit code. It gets no input, so it must not ask for any. The user may be asked before it runs.",
   schema = {
     properties = {
       cmd = {
