@@ -35,7 +35,9 @@ use pump::Pump;
 
 /// Tools as they are offered with a request; Lua keeps it and hands it to as many requests as it likes.
 pub struct ToolSet {
+    /// What the model may call.
     offered: Arc<[OfferedTool]>,
+    /// What the request describes: not the tools that the provider knows by itself.
     described: Arc<[DescribedTool]>,
 }
 
@@ -203,10 +205,13 @@ impl Exports<'_> {
                     handlers_once: tool.optional_boolean("handlers_once")? == Some(true),
                 };
                 let (description, strict) = (tool.optional_text("description")?, tool.optional_boolean("strict")?);
-                Ok((offered, DescribedTool { name, description, parameters, strict }))
+                let described = DescribedTool { name, description, parameters, strict };
+                let by_provider = tool.optional_boolean("by_provider")? == Some(true);
+                Ok((offered, (!by_provider).then_some(described)))
             })?;
             fields.finish()?;
             let (offered, described): (Vec<_>, Vec<_>) = tools.into_iter().unzip();
+            let described: Vec<_> = described.into_iter().flatten().collect();
             let set = lua.create_userdata(ToolSet { offered: offered.into(), described: described.into() });
             set.map(Value::UserData).map_err(|error| Error::Lua { export: "tool_set", source: error.into() })
         })?;
@@ -230,6 +235,8 @@ impl Exports<'_> {
             };
             let wire = wire(&fields)?;
             let started = Event::RequestStarted { chat, request, tools: offered };
+            let system = fields.texts("system")?.into_iter().map(|content| Arc::new(Message::System { content }));
+            let system: Vec<_> = system.collect();
             match wire {
                 None => {
                     let turn = fields.text("turn")?;
@@ -238,7 +245,8 @@ impl Exports<'_> {
                     pump.runtime.start_scripted(chat, request, turn);
                 }
                 Some(wire) => {
-                    let provider = provider_request(&fields, wire, pump.messages(chat), described)?;
+                    let messages = system.into_iter().chain(pump.messages(chat)).collect();
+                    let provider = provider_request(&fields, wire, messages, described)?;
                     fields.finish()?;
                     pump.push(started);
                     pump.runtime.start_provider(chat, request, provider);
@@ -400,6 +408,7 @@ fn provider_request(
         messages,
         tools,
         tools_override: fields.optional_text("tools_override")?,
+        extra_tools: fields.optional_text("extra_tools")?,
         settings: fields.text("settings")?,
         streaming: fields.boolean("stream")?,
         answer: None,

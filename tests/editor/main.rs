@@ -14,6 +14,7 @@ mod build_lua;
 mod chat;
 mod commands;
 mod config;
+mod contract;
 mod demo;
 mod docs;
 mod handlers_once;

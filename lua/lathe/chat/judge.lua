@@ -88,6 +88,16 @@ local function message_of(role, content)
   return { role = role, content = content, opts = { visible = false }, _meta = {} }
 end
 
+-- The judge may call nothing, of the provider's tools neither.
+local no_tools = { schemas = {} }
+
+---@return table[]
+function no_tools.usable()
+  return {}
+end
+
+function no_tools.offered() end
+
 ---Asks about a call. The answer comes to the engine, in any case.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
@@ -115,10 +125,10 @@ function M.ask(chat, call)
   -- What an adapter's hooks see of a chat: this conversation, and no tools.
   local aside = {
     messages = { message_of("system", system), message_of("user", prompt) },
-    tool_registry = { schemas = {} },
+    tool_registry = no_tools,
     notice = function() end,
   }
-  adapters.request(adapter, aside, function(fields, why)
+  adapters.request(adapter, aside, {}, function(fields, why)
     -- A key may have come late.
     if not call.is_judged then
       return
