@@ -189,7 +189,7 @@ fn approvals_that_cannot_be_understood_or_written_are_told_and_nothing_runs_unas
 }
 
 #[test]
-fn with_require_cmd_approval_always_accept_is_for_one_command() {
+fn cc_approval_always_accept_is_for_one_command_with_require_cmd_approval() {
     let editor = editor();
     editor.lua(
         r#"
@@ -318,7 +318,7 @@ fn r022_a_closed_window_leaves_the_question_open_and_it_can_be_shown_again() {
 }
 
 #[test]
-fn the_tools_own_setting_asks_or_runs() {
+fn cc_approval_setting_is_a_boolean_a_function_or_a_value_for_prompt_condition() {
     let editor = editor();
     editor.lua(
         r#"

@@ -37,7 +37,7 @@ fn question(editor: &Editor, count: usize) -> String {
 }
 
 #[test]
-fn auto_mode_runs_what_would_ask_says_what_it_means_and_ends_with_its_key_or_the_chat() {
+fn cc_auto_runs_tools_without_asking_until_its_key_or_the_end_of_the_chat() {
     let editor = editor();
     editor.lua(
         r#"open({ answer("t", { n = 1 }), { text = "one" }, answer("t", { n = 2 }), { text = "two" } }, { t = gated("t") })"#,
@@ -97,7 +97,7 @@ fn an_open_question_stays_open_when_auto_mode_is_turned_on() {
 }
 
 #[test]
-fn protect_in_the_entry_asks_in_auto_mode_and_turns_both_gates_off() {
+fn cc_auto_protect_in_the_entry_asks_and_turns_both_gates_off() {
     let editor = editor();
     editor.lua(
         r#"
@@ -137,7 +137,7 @@ fn protect_and_require_cmd_approval_of_the_entry_change_nothing_without_auto_mod
 }
 
 #[test]
-fn is_safe_lets_a_guarded_command_run_and_only_by_saying_true() {
+fn cc_auto_is_safe_lets_a_guarded_command_run_and_only_by_saying_true() {
     let editor = editor();
     editor.lua(
         r#"
@@ -168,6 +168,37 @@ fn is_safe_lets_a_guarded_command_run_and_only_by_saying_true() {
     editor.wait_ended(1);
     assert_eq!(editor.lua_int("return #ran"), 7);
     assert_eq!(editor.lua_text("return ran[1]"), "yes");
+}
+
+#[test]
+fn run_command_runs_listed_commands_in_auto_mode_and_asks_about_others_one_by_one() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        local function run(cmd) return answer("run_command", { cmd = cmd }) end
+        local entry = { opts = { safe_commands = { "echo safe" } } }
+        open({ run("echo safe"), run("echo safe; echo more"), run("echo 'a*'"), run("echo  'a*'"), run("echo 'a*' "), { text = "done" } },
+          { run_command = entry })
+        chat:set_auto(true)
+        send("go")"#,
+    );
+    let text = question(&editor, 1);
+    assert!(text.contains("remembers `echo safe; echo more` in this chat"), "{text}");
+    editor.input("<Esc>g2");
+    let text = question(&editor, 2);
+    assert!(text.contains("remembers `echo 'a*'` in this chat"), "{text}");
+    editor.input("<Esc>g1");
+    // What differs by a blank is another command.
+    question(&editor, 3);
+    editor.input("<Esc>g2");
+    question(&editor, 4);
+    editor.input("<Esc>g2");
+    editor.wait_ended(1);
+    assert_eq!(editor.results()[0].trim(), "safe");
+    editor.lua("chat.adapter.position = 2 send('again')");
+    // Remembered, so not asked about; the next one is.
+    question(&editor, 5);
+    assert_eq!(editor.lua_text("return chat.questions[1].call.args.cmd"), "echo  'a*'");
 }
 
 #[test]
@@ -212,7 +243,7 @@ fn judged_by(turns: &str, more: &str) -> Editor {
 }
 
 #[test]
-fn the_judge_lets_a_call_run_that_it_calls_safe_and_leaves_no_trace_in_the_chat() {
+fn cc_auto_judge_lets_a_call_run_that_it_calls_safe_and_leaves_no_trace_in_the_chat() {
     let editor = judged_by(r#"{ { text = '{"safe": true, "reason": "only prints"}' } }"#, "");
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["ran t"]);
@@ -254,7 +285,7 @@ fn what_the_judge_does_not_call_safe_asks_and_shows_why() {
 }
 
 #[test]
-fn what_the_judge_cannot_be_asked_about_asks_the_user() {
+fn cc_auto_judge_runs_only_when_enabled_and_wanted_by_the_tool_else_the_user_is_asked() {
     for (more, shown) in [
         ("gates.judge_context = function() error('broken') end", Some("judge_context failed")),
         ("gates.judge_context = function() return { 'x' } end", Some("judge_context failed")),

@@ -51,7 +51,7 @@ fn answer(editor: &Editor, count: usize, key: &str) {
 }
 
 #[test]
-fn calls_in_a_row_share_one_copy_setup_and_exit() {
+fn cc_options_use_handlers_once_runs_setup_and_on_exit_once_for_calls_in_a_row() {
     let editor = editor();
     editor.lua(
         r#"open({ edits({}, {}, {}), edits({ n = 4 }), { text = "done" } }, { edit = editor_tool() }) send("go")"#,
@@ -79,7 +79,7 @@ fn only_calls_next_to_each_other_share_and_broken_ones_between_them_do_not_part_
 }
 
 #[test]
-fn one_yes_is_for_the_whole_run_of_calls() {
+fn cc_options_use_handlers_once_skips_approval_after_the_first_call() {
     let editor = editor();
     editor.lua(
         r#"open({ edits({}, {}, {}), edits({ n = 4 }, { n = 5 }), { text = "done" } },
