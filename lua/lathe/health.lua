@@ -61,6 +61,18 @@ local function check_tools()
   health.ok("tools: " .. (good[1] and table.concat(good, ", ") or "none"))
 end
 
+local function check_approvals()
+  if not require("lathe.core").load() then
+    return
+  end
+  local approvals, message = require("lathe.chat.approvals").list()
+  if message then
+    health.warn(message)
+  else
+    health.ok(("approvals that are remembered: %d"):format(#approvals))
+  end
+end
+
 ---Runs the checks.
 function M.check()
   health.start("lathe")
@@ -68,6 +80,7 @@ function M.check()
   check_library()
   check_options()
   check_tools()
+  check_approvals()
   health.info("log: " .. require("lathe.log").path)
 end
 

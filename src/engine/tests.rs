@@ -886,6 +886,9 @@ fn a_judge_that_never_answers_counts_as_ask_after_30_s_and_the_question_says_so(
     let late = hand.fact(call, Found::Judge(Judged::Safe("late".into())));
     assert!(matches!(late[..], [Effect::Log { level: LogLevel::Debug, .. }]), "{late:?}");
     assert_eq!(hand.engine.next_deadline_ms(), None, "a question has no limit");
+    hand.now_ms = 90_000;
+    hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Accept });
+    assert_eq!(hand.engine.next_deadline_ms(), Some(91_000), "neither the judge's time nor the user's is the tool's");
 }
 
 #[test]

@@ -124,7 +124,7 @@ enum Stage {
 struct Run {
     preparation: Preparation,
     started_ms: u64,
-    /// Time spent in questions; the clock stands still there.
+    /// Time spent at the gate and in questions; the clock stands still there.
     asked_ms: u64,
 }
 

@@ -117,17 +117,30 @@ end
 
 -- Facts --------------------------------------------------------------------------------------------------------------
 
+-- What runs protected below looks its function up there, too: the tool may have put anything in its place.
+
+---@param call lathe.Call
+---@return any
+local function own_answer(call)
+  local tool = call.tool
+  local setting = tool.opts.require_approval_before
+  if type(setting) == "function" then
+    return setting(tool, call.view)
+  end
+  return tool.handlers.prompt_condition(tool, call.meta)
+end
+
+---@param call lathe.Call
+---@param name string
+---@return any
+local function gate_answer(call, name)
+  return call.tool.gates[name](call.tool, call.meta)
+end
+
 ---@param call lathe.Call
 ---@return boolean? ask nil: it threw
 local function asks(call)
-  local tool = call.tool
-  local setting = tool.opts.require_approval_before
-  local ok, answer
-  if type(setting) == "function" then
-    ok, answer = protected(call, "require_approval_before", setting, tool, call.view)
-  else
-    ok, answer = protected(call, "prompt_condition", tool.handlers.prompt_condition, tool, call.meta)
-  end
+  local ok, answer = protected(call, "require_approval_before", own_answer, call)
   if not ok then
     return nil
   end
@@ -140,7 +153,7 @@ end
 ---@return boolean found false: it threw, or answered with something else
 ---@return any answer
 local function ask_gate(call, name, wanted)
-  local ok, answer = protected(call, name, call.tool.gates[name], call.tool, call.meta)
+  local ok, answer = protected(call, name, gate_answer, call, name)
   if ok and answer ~= nil and type(answer) ~= wanted then
     log.warn(('tool "%s": %s returned a %s where a %s is wanted'):format(call.name, name, type(answer), wanted))
     return false

@@ -10,8 +10,10 @@ impl ToolCall {
     /// A fact arrived; none: it could not be found, which counts as ask.
     pub fn fact_found(&mut self, ctx: &mut Context, found: Fact, answer: Option<Found>) {
         match &mut self.stage {
-            Stage::Deciding { run, facts, fact, .. } if *fact == found => {
-                let (run, mut facts) = (*run, std::mem::take(facts));
+            Stage::Deciding { run, facts, fact, since_ms } if *fact == found => {
+                let (mut run, mut facts) = (*run, std::mem::take(facts));
+                // The judge's time is none of the tool's.
+                run.asked_ms += ctx.now_ms.saturating_sub(*since_ms);
                 if found == Fact::Judge {
                     let judged = match &answer {
                         Some(Found::Judge(judged)) => judged.clone(),
