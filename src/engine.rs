@@ -236,7 +236,15 @@ pub enum Effect {
     /// Cut a result that is too long, off the main loop, and save the whole of it → [`Event::ContentCut`], always.
     CutContent { chat: ChatId, call: CallId, content: String, limits: Limits },
     /// The call is over. `content`: a text of ours (an error, a default) that the user sees as well as the model.
-    FinishCall { chat: ChatId, call: CallId, status: CallStatus, content: Option<String>, duration_ms: u64 },
+    /// `message` is its result, which joins the history once those before it are there.
+    FinishCall {
+        chat: ChatId,
+        call: CallId,
+        status: CallStatus,
+        content: Option<String>,
+        duration_ms: u64,
+        message: Arc<Message>,
+    },
     /// The batch is over.
     FinishBatch { chat: ChatId, failed: bool },
     /// Tell the user something about this chat.

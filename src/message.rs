@@ -71,7 +71,7 @@ pub enum Message {
 
 /// The messages of a chat, kept so that every call has exactly one result right after its message, in call order, and
 /// every result has its call: no provider ever sees an unpaired one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     messages: Vec<Arc<Message>>,
     /// Messages before this index are known to be paired; repair never looks at them again.
@@ -110,7 +110,12 @@ impl History {
 
     /// Appends a message. Results may still be missing until [`History::repair`].
     pub fn push(&mut self, message: Message) {
-        self.messages.push(Arc::new(message));
+        self.push_shared(Arc::new(message));
+    }
+
+    /// The same for a message that others hold as well.
+    pub fn push_shared(&mut self, message: Arc<Message>) {
+        self.messages.push(message);
     }
 
     /// Takes back the newest message, when it is the model's and asks for nothing.

@@ -162,7 +162,7 @@ impl Performers {
             Effect::CutContent { chat, call: id, content, limits } => {
                 runtime.cut_content(chat, id, content, limits);
             }
-            Effect::FinishCall { chat, call: id, status, content, duration_ms } => {
+            Effect::FinishCall { chat, call: id, status, content, duration_ms, message: _ } => {
                 let arguments = (chat.0, id.0, status.as_str(), content.as_deref(), duration_ms);
                 call("finish_call", &lua_fn.finish_call, arguments)?
             }

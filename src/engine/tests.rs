@@ -172,9 +172,10 @@ fn a_call_runs_and_its_result_goes_back() {
         ]
     );
     let effects = hand.finish(call, "5000");
+    let message = Arc::new(Message::Tool { wire_id: "c1".into(), content: "5000".into(), is_error: false });
     assert_eq!(
         effects[0],
-        Effect::FinishCall { chat, call, status: CallStatus::Success, content: None, duration_ms: 0 }
+        Effect::FinishCall { chat, call, status: CallStatus::Success, content: None, duration_ms: 0, message }
     );
     assert!(sends(&effects));
     assert_eq!(hand.results(), vec![("c1".into(), "5000".into(), false)]);
