@@ -156,6 +156,8 @@ impl Exports<'_> {
             Ok(number(pump.open_chat(settings).0))
         })?;
         self.event("submit", |fields| Ok(Event::Submitted { chat: chat(fields)? }))?;
+        self.event("retry", |fields| Ok(Event::Retried { chat: chat(fields)? }))?;
+        self.event("take_last_message", |fields| Ok(Event::LastMessageTaken { chat: chat(fields)? }))?;
         self.event("stop", |fields| Ok(Event::ChatStopped { chat: chat(fields)? }))?;
         self.event("skip", |fields| Ok(Event::CallSkipped { chat: chat(fields)? }))?;
         self.event("clear", |fields| Ok(Event::ChatCleared { chat: chat(fields)? }))?;

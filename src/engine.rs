@@ -76,8 +76,13 @@ pub enum Event {
     ChatOpened { chat: ChatId, settings: ChatSettings },
     /// The user wants to send what is in the input. While a turn runs, it goes out with the next request.
     Submitted { chat: ChatId },
-    /// Reply to [`Effect::TakeInput`]. None: there was nothing in the input.
-    InputTaken { chat: ChatId, text: Option<String> },
+    /// Reply to [`Effect::TakeInput`]. None: there was nothing in the input. `typed`: what the user typed, when the model
+    /// reads something else.
+    InputTaken { chat: ChatId, text: Option<String>, typed: Option<String> },
+    /// The user wants the last answer anew, or the one that failed. Tools that ran do not run again.
+    Retried { chat: ChatId },
+    /// The user wants their last message back in the input, and what came of it forgotten.
+    LastMessageTaken { chat: ChatId },
     /// A message added from outside (`chat:add_message`); it enters the history after an open batch.
     MessageGiven { chat: ChatId, role: Role, content: String, visible: bool },
     /// Calls to run that the model did not make; run after an open batch. They follow `submit`: whether the results
@@ -206,8 +211,10 @@ pub enum Effect {
     ShowReasoning { chat: ChatId, text: String },
     /// A message joined the history. Calls of an `Llm` message follow as [`Effect::AddCall`].
     AddMessage { chat: ChatId, message: Arc<Message> },
-    /// The newest message is no part of the history any more.
+    /// The newest message, a text of the model, is no part of the history any more.
     TakeBackMessage { chat: ChatId },
+    /// Only the first `kept` messages are part of the history; the first of the others goes back into the input.
+    CutHistory { chat: ChatId, kept: usize },
     /// A call joined the last `Llm` message.
     AddCall { chat: ChatId, call: CallId, wire_id: String, name: String, arguments: String },
     /// Decode and check arguments off the main loop → [`Event::CallsChecked`].
@@ -270,6 +277,10 @@ pub enum Notice {
     NothingToSend,
     /// There is no call to skip.
     NothingToSkip,
+    /// There is no message of the user to edit.
+    NothingToEdit,
+    /// What was asked for is only possible while no turn runs.
+    StillRunning,
     /// The limit on tokens cut the answer off.
     LengthStop,
     /// The provider's filter cut the answer off.
@@ -363,7 +374,9 @@ impl Engine {
         match event {
             Event::ChatOpened { .. } | Event::TimePassed | Event::ThreadPanicked { .. } => {}
             Event::Submitted { .. } => chat.submitted(shell),
-            Event::InputTaken { text, .. } => chat.input_taken(shell, text),
+            Event::InputTaken { text, typed, .. } => chat.input_taken(shell, text, typed),
+            Event::Retried { .. } => chat.retried(shell),
+            Event::LastMessageTaken { .. } => chat.last_message_taken(shell),
             Event::MessageGiven { role, content, visible, .. } => chat.message_given(shell, role, content, visible),
             Event::CallsRequested { calls, tools, submit, .. } => chat.calls_requested(shell, calls, tools, submit),
             Event::RequestStarted { request, tools, .. } => chat.request_started(shell, request, tools),
@@ -416,6 +429,8 @@ impl Event {
             Self::ChatOpened { chat, .. }
             | Self::Submitted { chat }
             | Self::InputTaken { chat, .. }
+            | Self::Retried { chat }
+            | Self::LastMessageTaken { chat }
             | Self::MessageGiven { chat, .. }
             | Self::CallsRequested { chat, .. }
             | Self::RequestStarted { chat, .. }

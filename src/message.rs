@@ -48,6 +48,9 @@ pub enum Message {
         content: String,
         /// Whether the chat buffer shows it.
         visible: bool,
+        /// What the user typed, where the model reads more or something else.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        typed: Option<String>,
     },
     /// What the model said, and the calls it asked for.
     Llm {
@@ -126,6 +129,17 @@ impl History {
             self.paired = self.paired.min(self.messages.len());
         }
         is_text
+    }
+
+    /// Where the newest message is that the user sees as theirs.
+    pub fn last_visible_user(&self) -> Option<usize> {
+        self.messages.iter().rposition(|message| matches!(message.as_ref(), Message::User { visible: true, .. }))
+    }
+
+    /// Keeps only the first `kept` messages.
+    pub fn cut(&mut self, kept: usize) {
+        self.messages.truncate(kept);
+        self.paired = self.paired.min(kept);
     }
 
     /// Empties the history.
@@ -214,7 +228,7 @@ mod tests {
     use super::*;
 
     fn user(content: &str) -> Message {
-        Message::User { content: content.into(), visible: true }
+        Message::User { content: content.into(), visible: true, typed: None }
     }
 
     fn llm(ids: &[&str]) -> Message {

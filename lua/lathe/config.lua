@@ -21,6 +21,8 @@ local defaults = {
         send = { modes = { n = { "<CR>", "<C-s>" }, i = "<C-s>" }, desc = "Send the message" },
         stop = { modes = { n = "q" }, desc = "Stop the chat (while it runs)" },
         skip = { modes = { n = "gs" }, desc = "Skip the running call" },
+        retry = { modes = { n = "gr" }, desc = "Send again: the last answer anew, or the one that failed" },
+        edit_last = { modes = { n = "ge" }, desc = "Edit the last message and send it again" },
         clear = { modes = { n = "gX" }, desc = "Clear the chat" },
         close = { modes = { n = "gC" }, desc = "Close the chat" },
         next_heading = { modes = { n = "]]" }, desc = "Next heading" },

@@ -280,6 +280,8 @@ error("lathe.types is for the language server only")
 ---@field start fun(performers: lathe.Performers)
 ---@field open_chat fun(o: lathe.ChatSettings): integer
 ---@field submit fun(o: { chat: integer })
+---@field retry fun(o: { chat: integer })
+---@field take_last_message fun(o: { chat: integer })
 ---@field stop fun(o: { chat: integer })
 ---@field skip fun(o: { chat: integer })
 ---@field clear fun(o: { chat: integer })
@@ -300,17 +302,22 @@ error("lathe.types is for the language server only")
 ---@field counts fun(): { chats: integer, events: integer, effects: integer, commands: integer }
 ---@field panic? fun(elsewhere?: boolean) only in debug builds; elsewhere: on another thread
 
+---A message joined the history. `wire_id`, `is_error`: of a result. `typed`: by the user, when the model reads more.
+---@alias lathe.AddMessage fun(chat: integer, role: string, content: string, wire_id: string?, is_error: boolean?,
+---  visible: boolean, reasoning: string?, typed: string?)
+
 ---What the library calls, on the main loop.
 ---@class (exact) lathe.Performers
----@field take_input fun(chat: integer): string?
+---@field take_input fun(chat: integer): string?, string?
 ---@field hold_input fun(chat: integer, waiting: boolean)
 ---@field start_turn fun(chat: integer)
 ---@field send_request fun(chat: integer, request: integer)
 ---@field finish_request fun(chat: integer, request: integer, failed: boolean, input: integer?, output: integer?)
 ---@field show_text fun(chat: integer, text: string)
 ---@field show_reasoning fun(chat: integer, text: string)
----@field add_message fun(chat: integer, role: string, text: string, wire: string?, failed: boolean?, visible: boolean, reasoning: string?)
+---@field add_message lathe.AddMessage
 ---@field take_back_message fun(chat: integer) the newest one
+---@field cut_history fun(chat: integer, kept: integer) the first message behind it goes back into the input
 ---@field add_call fun(chat: integer, call: integer, wire_id: string, name: string, arguments: string)
 ---@field start_batch fun(chat: integer, calls: integer)
 ---@field finish_batch fun(chat: integer, failed: boolean)

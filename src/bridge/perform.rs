@@ -32,8 +32,8 @@ macro_rules! performers {
 }
 
 performers! {
-    take_input hold_input start_turn send_request finish_request show_text show_reasoning add_message take_back_message add_call
-    start_batch finish_batch prepare_call find_fact ask_approval close_question run_cmd store_text kill_jobs run_output run_exit
+    take_input hold_input start_turn send_request finish_request show_text show_reasoning add_message take_back_message
+    cut_history add_call start_batch finish_batch prepare_call find_fact ask_approval close_question run_cmd store_text kill_jobs run_output run_exit
     finish_call notify finish_turn clear_chat close_chat log
 }
 
@@ -87,9 +87,10 @@ impl Performers {
         let lua_fn = &self.functions;
         match effect {
             Effect::TakeInput { chat } => {
-                let given = call("take_input", &lua_fn.take_input, chat.0)?;
-                let text = optional_text("take_input", &given)?;
-                return Ok(Some(Event::InputTaken { chat, text }));
+                let (text, typed): (Value, Value) = call("take_input", &lua_fn.take_input, chat.0)?;
+                let (text, typed) = (optional_text("take_input", &text)?, optional_text("take_input", &typed)?);
+                let typed = typed.filter(|typed| text.as_ref() != Some(typed));
+                return Ok(Some(Event::InputTaken { chat, text, typed }));
             }
             Effect::HoldInput { chat, waiting } => call("hold_input", &lua_fn.hold_input, (chat.0, waiting))?,
             Effect::StartTurn { chat } => call("start_turn", &lua_fn.start_turn, chat.0)?,
@@ -105,6 +106,7 @@ impl Performers {
             }
             Effect::AddMessage { chat, message } => self.add_message(chat, &message)?,
             Effect::TakeBackMessage { chat } => call("take_back_message", &lua_fn.take_back_message, chat.0)?,
+            Effect::CutHistory { chat, kept } => call("cut_history", &lua_fn.cut_history, (chat.0, kept))?,
             Effect::AddCall { chat, call: id, wire_id, name, arguments } => {
                 let arguments = (chat.0, id.0, wire_id.as_str(), name.as_str(), arguments.as_str());
                 call("add_call", &lua_fn.add_call, arguments)?
@@ -197,8 +199,9 @@ impl Performers {
             Message::System { content } => {
                 call("add_message", function, (chat.0, "system", content.as_str(), none, none, false))
             }
-            Message::User { content, visible } => {
-                call("add_message", function, (chat.0, "user", content.as_str(), none, none, *visible))
+            Message::User { content, visible, typed } => {
+                let typed = typed.as_deref();
+                call("add_message", function, (chat.0, "user", content.as_str(), none, none, *visible, none, typed))
             }
             // The calls follow, each as an effect of its own.
             Message::Llm { content, reasoning, calls: _ } => {
@@ -217,7 +220,7 @@ impl Performers {
 pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
     let fault = || OUR_FAULT.to_owned();
     match effect {
-        Effect::TakeInput { chat } => Some(Event::InputTaken { chat: *chat, text: None }),
+        Effect::TakeInput { chat } => Some(Event::InputTaken { chat: *chat, text: None, typed: None }),
         Effect::SendRequest { chat, request } => {
             Some(Event::RequestFailed { chat: *chat, request: *request, message: fault() })
         }
@@ -241,6 +244,7 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         | Effect::ShowReasoning { .. }
         | Effect::AddMessage { .. }
         | Effect::TakeBackMessage { .. }
+        | Effect::CutHistory { .. }
         | Effect::AddCall { .. }
         | Effect::CheckCalls { .. }
         | Effect::StartBatch { .. }
@@ -344,6 +348,8 @@ fn notice_words(notice: &Notice) -> (&'static str, Option<&str>) {
         Notice::Request(text) => ("request", Some(text)),
         Notice::NothingToSend => ("nothing_to_send", None),
         Notice::NothingToSkip => ("nothing_to_skip", None),
+        Notice::NothingToEdit => ("nothing_to_edit", None),
+        Notice::StillRunning => ("still_running", None),
         Notice::LengthStop => ("length_stop", None),
         Notice::ContentFilter => ("content_filter", None),
         Notice::CallAsText => ("call_as_text", None),

@@ -49,7 +49,7 @@ impl Hand {
     fn calls(&mut self, text: &str, calls: &[(&str, &str, Result<Value, ArgumentsError>)]) -> Vec<Effect> {
         let chat = self.chat;
         self.say(Event::Submitted { chat });
-        let effects = self.say(Event::InputTaken { chat, text: Some(text.into()) });
+        let effects = self.say(Event::InputTaken { chat, text: Some(text.into()), typed: None });
         self.answer(&effects, calls)
     }
 
@@ -210,7 +210,7 @@ fn r026_cancel_at_the_question_answers_every_queued_call_and_sends_nothing() {
     let cancelled = |id: &str, name: &str| (id.into(), format!("The user cancelled the {name} tool"), false);
     assert_eq!(hand.results(), vec![cancelled("c1", "calculator"), cancelled("c2", "grep"), cancelled("c3", "glob")]);
     hand.say(Event::Submitted { chat });
-    assert!(sends(&hand.say(Event::InputTaken { chat, text: Some("hi".into()) })));
+    assert!(sends(&hand.say(Event::InputTaken { chat, text: Some("hi".into()), typed: None })));
 }
 
 #[test]
@@ -349,7 +349,7 @@ fn r041_empty_arguments_go_back_as_an_object() {
         let mut hand = Hand::new();
         let chat = hand.chat;
         hand.say(Event::Submitted { chat });
-        let effects = hand.say(Event::InputTaken { chat, text: Some("list".into()) });
+        let effects = hand.say(Event::InputTaken { chat, text: Some("list".into()), typed: None });
         let request = request_of(&effects);
         hand.say(Event::RequestStarted { chat, request, tools: Arc::from([tool("list_buffers", false)]) });
         let items = vec![
@@ -386,7 +386,7 @@ fn asked() -> (Hand, RequestId) {
     let mut hand = Hand::new();
     let chat = hand.chat;
     hand.say(Event::Submitted { chat });
-    let effects = hand.say(Event::InputTaken { chat, text: Some("hi".into()) });
+    let effects = hand.say(Event::InputTaken { chat, text: Some("hi".into()), typed: None });
     let request = request_of(&effects);
     (hand, request)
 }
@@ -423,7 +423,7 @@ fn an_error_in_the_middle_of_an_answer_keeps_the_text_and_the_chat_goes_on() {
     let late = hand.say(Event::RequestFinished { chat, request });
     assert!(matches!(late[..], [Effect::Log { level: LogLevel::Debug, .. }]));
     hand.say(Event::Submitted { chat });
-    assert!(sends(&hand.say(Event::InputTaken { chat, text: Some("again".into()) })));
+    assert!(sends(&hand.say(Event::InputTaken { chat, text: Some("again".into()), typed: None })));
 }
 
 #[test]
@@ -609,9 +609,9 @@ fn what_is_typed_meanwhile_goes_out_with_the_results_and_stays_after_a_stop() {
             hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Accept });
             let effects = hand.succeed(call, "1");
             assert!(effects.contains(&Effect::TakeInput { chat }) && !sends(&effects));
-            assert!(sends(&hand.say(Event::InputTaken { chat, text: Some("also".into()) })));
+            assert!(sends(&hand.say(Event::InputTaken { chat, text: Some("also".into()), typed: None })));
             let history = hand.engine.history(chat).expect("the chat is there").messages();
-            assert_eq!(*history[3], Message::User { content: "also".into(), visible: true });
+            assert_eq!(*history[3], Message::User { content: "also".into(), visible: true, typed: None });
         }
     }
 }
@@ -637,7 +637,7 @@ fn auto_submit_settings_decide_by_outcome_and_rejected_counts_as_success() {
         // An empty message sends what is held.
         if !auto_submit_success {
             hand.say(Event::Submitted { chat });
-            assert!(sends(&hand.say(Event::InputTaken { chat, text: None })));
+            assert!(sends(&hand.say(Event::InputTaken { chat, text: None, typed: None })));
         }
     }
 }
@@ -647,12 +647,12 @@ fn half_an_answer_of_a_failed_request_is_taken_back_when_it_is_sent_again() {
     let mut hand = Hand::new();
     let chat = hand.chat;
     hand.say(Event::Submitted { chat });
-    let request = request_of(&hand.say(Event::InputTaken { chat, text: Some("hello".into()) }));
+    let request = request_of(&hand.say(Event::InputTaken { chat, text: Some("hello".into()), typed: None }));
     hand.say(Event::RequestItems { chat, request, items: vec![Item::Text("half".into())] });
     let effects = hand.say(Event::RequestFailed { chat, request, message: "reset".into() });
     assert_eq!(ended(&effects), Some(TurnEnd::Failed));
     hand.say(Event::Submitted { chat });
-    let effects = hand.say(Event::InputTaken { chat, text: None });
+    let effects = hand.say(Event::InputTaken { chat, text: None, typed: None });
     assert_eq!(effects[0], Effect::TakeBackMessage { chat });
     assert!(sends(&effects));
     let history = hand.engine.history(chat).expect("the chat is there").messages();
@@ -662,7 +662,7 @@ fn half_an_answer_of_a_failed_request_is_taken_back_when_it_is_sent_again() {
     hand.say(Event::RequestItems { chat, request, items: vec![Item::Text("whole".into())] });
     hand.say(Event::RequestFinished { chat, request });
     hand.say(Event::Submitted { chat });
-    let effects = hand.say(Event::InputTaken { chat, text: None });
+    let effects = hand.say(Event::InputTaken { chat, text: None, typed: None });
     assert_eq!(effects, vec![Effect::Notify { chat, notice: Notice::NothingToSend }]);
 }
 
@@ -677,7 +677,7 @@ fn a_message_given_after_a_failed_request_is_not_taken_back() {
         hand.say(first);
         hand.say(second);
         hand.say(Event::Submitted { chat });
-        let effects = hand.say(Event::InputTaken { chat, text: None });
+        let effects = hand.say(Event::InputTaken { chat, text: None, typed: None });
         assert_eq!(effects, vec![Effect::Notify { chat, notice: Notice::NothingToSend }]);
     }
 }
@@ -691,6 +691,44 @@ fn requested_calls_that_a_failed_turn_drops_are_logged_by_name() {
     let effects = hand.say(Event::RequestFailed { chat, request, message: "reset".into() });
     let logged = |effect: &Effect| matches!(effect, Effect::Log { text, .. } if text.ends_with("ended: glob"));
     assert!(effects.iter().any(logged), "{effects:?}");
+}
+
+#[test]
+fn a_retry_takes_the_last_answer_back_and_runs_no_tool_again() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    assert_eq!(hand.say(Event::Retried { chat }), vec![Effect::Notify { chat, notice: Notice::NothingToSend }]);
+    let effects = hand.calls("100*50", &[("c1", "calculator", Ok(json!({"num1": 100})))]);
+    assert_eq!(hand.say(Event::Retried { chat }), vec![Effect::Notify { chat, notice: Notice::StillRunning }]);
+    let request = request_of(&hand.finish(prepared(&effects)[0], "5000"));
+    hand.say(Event::RequestItems { chat, request, items: vec![Item::Text("It is 5000.".into())] });
+    hand.say(Event::RequestFinished { chat, request });
+    let effects = hand.say(Event::Retried { chat });
+    assert_eq!(effects[..2], [Effect::TakeBackMessage { chat }, Effect::StartTurn { chat }]);
+    let request = request_of(&effects);
+    assert_eq!(hand.results(), vec![("c1".into(), "5000".into(), false)]);
+    // One that failed before it said anything is sent again as it was.
+    hand.say(Event::RequestFailed { chat, request, message: "overloaded".into() });
+    let effects = hand.say(Event::Retried { chat });
+    assert_eq!(effects[0], Effect::StartTurn { chat });
+    assert!(sends(&effects));
+}
+
+#[test]
+fn editing_the_last_message_forgets_it_and_what_came_of_it() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let nothing = vec![Effect::Notify { chat, notice: Notice::NothingToEdit }];
+    assert_eq!(hand.say(Event::LastMessageTaken { chat }), nothing);
+    hand.say(Event::MessageGiven { chat, role: Role::User, content: "context".into(), visible: false });
+    assert_eq!(hand.say(Event::LastMessageTaken { chat }), nothing, "what the user does not see is not theirs");
+    let effects = hand.calls("100*50", &[("c1", "calculator", Ok(json!({"num1": 100})))]);
+    assert_eq!(hand.say(Event::LastMessageTaken { chat }), vec![Effect::Notify { chat, notice: Notice::StillRunning }]);
+    hand.finish(prepared(&effects)[0], "5000");
+    hand.say(Event::ChatStopped { chat });
+    assert_eq!(hand.say(Event::LastMessageTaken { chat }), vec![Effect::CutHistory { chat, kept: 1 }]);
+    assert_eq!(hand.engine.history(chat).map(|history| history.messages().len()), Some(1));
+    assert_eq!(hand.say(Event::LastMessageTaken { chat }), nothing);
 }
 
 #[test]
@@ -767,6 +805,8 @@ struct Storm {
     closed: BTreeSet<ChatId>,
     stopping: BTreeSet<ChatId>,
     delivered: BTreeSet<(CallId, usize)>,
+    /// The histories as the effects tell them.
+    told: BTreeMap<ChatId, Vec<Arc<Message>>>,
 }
 
 impl Storm {
@@ -787,6 +827,7 @@ impl Storm {
             closed: BTreeSet::new(),
             stopping: BTreeSet::new(),
             delivered: BTreeSet::new(),
+            told: BTreeMap::new(),
         }
     }
 
@@ -816,7 +857,7 @@ impl Storm {
         match effect {
             Effect::TakeInput { chat } => {
                 let text = (self.choose(4) != 3).then(|| "hello".to_owned());
-                self.queue.push_back(Event::InputTaken { chat, text });
+                self.queue.push_back(Event::InputTaken { chat, text, typed: None });
             }
             Effect::StartTurn { chat } => *self.turns.entry(chat).or_default() += 1,
             Effect::FinishTurn { chat, .. } => *self.turns.entry(chat).or_default() -= 1,
@@ -938,15 +979,23 @@ impl Storm {
             | Effect::FinishRequest { .. }
             | Effect::ShowText { .. }
             | Effect::ShowReasoning { .. }
-            | Effect::AddMessage { .. }
-            | Effect::TakeBackMessage { .. }
             | Effect::StartBatch { .. }
             | Effect::CloseQuestion { .. }
             | Effect::KillJobs { .. }
             | Effect::StoreText { .. }
             | Effect::FinishBatch { .. }
-            | Effect::Notify { .. }
-            | Effect::ClearChat { .. } => {}
+            | Effect::Notify { .. } => {}
+            Effect::AddMessage { chat, message } => self.told.entry(chat).or_default().push(message),
+            Effect::TakeBackMessage { chat } => {
+                let taken = self.told.entry(chat).or_default().pop();
+                assert!(matches!(taken.as_deref(), Some(Message::Llm { calls, .. }) if calls.is_empty()), "{taken:?}");
+            }
+            Effect::CutHistory { chat, kept } => {
+                let told = self.told.entry(chat).or_default();
+                assert!(matches!(*told[kept], Message::User { visible: true, .. }), "it goes back into the input");
+                told.truncate(kept);
+            }
+            Effect::ClearChat { chat } => self.told.entry(chat).or_default().clear(),
         }
     }
 
@@ -984,6 +1033,8 @@ impl Storm {
 
     fn check_history(&self, chat: ChatId) {
         let history = self.engine.history(chat).expect("a chat that sends exists");
+        let told = self.told.get(&chat).map_or(&[][..], Vec::as_slice);
+        assert_eq!(history.messages(), told, "the effects tell the whole history");
         let mut awaited: VecDeque<&str> = VecDeque::new();
         let mut ids = BTreeSet::new();
         for message in history.messages() {
@@ -1014,7 +1065,9 @@ impl Storm {
                 Some(self.loose.swap_remove(at))
             }
             11 => Some(Event::Submitted { chat }),
-            12 => Some(match self.choose(6) {
+            12 => Some(match self.choose(8) {
+                5 => Event::Retried { chat },
+                6 => Event::LastMessageTaken { chat },
                 0 => Event::ChatStopped { chat },
                 1 => Event::CallSkipped { chat },
                 2 => Event::ChatCleared { chat },

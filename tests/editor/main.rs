@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod again;
 mod api;
 mod bridge;
 mod build_lua;

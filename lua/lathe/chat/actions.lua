@@ -44,6 +44,12 @@ return {
   skip = function(chat)
     chat:skip()
   end,
+  retry = function(chat)
+    chat:retry()
+  end,
+  edit_last = function(chat)
+    chat:edit_last()
+  end,
   clear = function(chat)
     chat:clear()
   end,

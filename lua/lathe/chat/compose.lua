@@ -72,7 +72,9 @@ function M.lines(self)
   end
   for _, item in ipairs(self.queue) do
     local kind = item.kind
-    if kind == "call" then
+    if kind == "answer" then
+      mark(n, item, 0)
+    elseif kind == "call" then
       if tail and tail ~= "call" then
         n = n + 1
         lines[n] = ""

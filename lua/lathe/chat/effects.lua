@@ -120,6 +120,10 @@ local function tell(chat, kind, text)
     notify.info("there is nothing to send")
   elseif kind == "nothing_to_skip" then
     notify.info("no call is running")
+  elseif kind == "nothing_to_edit" then
+    notify.info("there is no message to edit")
+  elseif kind == "still_running" then
+    notify.info("the chat is running: stop it first, or wait")
   end
 end
 
@@ -134,9 +138,9 @@ function M.performers(chats)
     if not chat or chat.is_closing then
       return nil
     end
-    local text = prompt.take(chat)
+    local text, typed = prompt.take(chat)
     chat.taken = text
-    return text
+    return text, typed
   end
 
   function P.hold_input(id, waiting)
@@ -162,6 +166,7 @@ function M.performers(chats)
       return
     end
     open_llm(chat)
+    chat.render:begin_answer()
     chat.render:wait(true)
     events.emit("RequestStarted", chat, { id = request })
     if not chat.adapter then
@@ -217,7 +222,7 @@ function M.performers(chats)
     end
   end
 
-  function P.add_message(id, role, content, wire_id, is_error, visible, reasoning)
+  function P.add_message(id, role, content, wire_id, is_error, visible, reasoning, typed)
     local chat = chats[id]
     if not chat then
       return
@@ -236,6 +241,7 @@ function M.performers(chats)
         chat:add_buf_message(message)
       end
     elseif role == "user" then
+      message._meta.typed = typed
       if chat.taken == content then
         chat.taken = nil
       elseif visible then
@@ -249,6 +255,20 @@ function M.performers(chats)
     if chat then
       chat.messages[#chat.messages] = nil
       chat.last_llm = nil
+      chat.render:cut_answer()
+    end
+  end
+
+  function P.cut_history(id, kept)
+    local chat = chats[id]
+    if chat then
+      local message = chat.messages[kept + 1]
+      for i = #chat.messages, kept + 1, -1 do
+        chat.messages[i] = nil
+      end
+      chat.last_llm = nil
+      chat.render:cut_to_last_message()
+      chat.render:add_input(message._meta.typed or message.content)
     end
   end
 

@@ -350,6 +350,16 @@ function Chat:submit()
   core.lib.submit({ chat = self.id })
 end
 
+---Asks for the last answer anew, or for the one that failed; tools do not run again.
+function Chat:retry()
+  core.lib.retry({ chat = self.id })
+end
+
+---Puts the user's last message back into the input; what came of it is forgotten.
+function Chat:edit_last()
+  core.lib.take_last_message({ chat = self.id })
+end
+
 ---Ends the request, running and queued calls.
 function Chat:stop()
   core.lib.stop({ chat = self.id })

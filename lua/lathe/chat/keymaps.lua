@@ -4,7 +4,7 @@ local M = {}
 ---Names of the actions, in the order of the help.
 -- stylua: ignore
 M.actions = {
-  "send", "stop", "skip", "always_accept", "accept", "reject", "cancel",
+  "send", "stop", "skip", "retry", "edit_last", "always_accept", "accept", "reject", "cancel",
   "next_heading", "prev_heading", "clear", "close", "help",
 }
 

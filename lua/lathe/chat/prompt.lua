@@ -26,6 +26,7 @@ end
 ---Takes what the user has typed.
 ---@param chat lathe.Chat
 ---@return string? text for the model; nil when there is none
+---@return string? typed what the user typed
 function M.take(chat)
   local text = chat.render:take_input()
   if not text then
@@ -36,7 +37,7 @@ function M.take(chat)
   if not ok then
     require("lathe.notify").error("the tools of a message could not be added: " .. tools.readable(resolved))
   end
-  return ok and resolved or text
+  return ok and resolved or text, text
 end
 
 return M

@@ -21,6 +21,7 @@ local SPIN_EVERY_MS = 100
 
 local ns_input = api.nvim_create_namespace("lathe.input")
 local ns_heading = api.nvim_create_namespace("lathe.heading")
+local ns_answer = api.nvim_create_namespace("lathe.answer") -- the line before the answer that came last
 local ns_range = api.nvim_create_namespace("lathe.range") -- where blocks are that can still change
 local ns_look = api.nvim_create_namespace("lathe.look") -- icons' colours and facts at the right
 local ns_spin = api.nvim_create_namespace("lathe.spin")
@@ -47,6 +48,7 @@ local INPUT_MARK = 1
 ---@field carry string line ends at the end of streamed text, written only when more follows
 ---@field tail_bytes integer length of the history's last line
 ---@field last_heading integer? mark of it
+---@field last_message integer? mark of the heading of the user's last message
 ---@field held string? what the input waits for: "tools", "answer"
 ---@field waiting_since integer? uv.now() since when the model is waited for
 ---@field due boolean a write is on its way
@@ -142,7 +144,7 @@ end
 function Render:open_role(role, title)
   if self.role ~= role then
     self.role = role
-    add(self, { kind = "heading", lines = { "## " .. title } })
+    add(self, { kind = "heading", role = role, lines = { "## " .. title } })
   end
 end
 
@@ -153,6 +155,11 @@ function Render:add_user(title, text)
   self.role = nil
   self:open_role("user", title)
   add(self, { kind = "lines", lines = block.split(text) })
+end
+
+---What follows is an answer, which may have to go again.
+function Render:begin_answer()
+  add(self, { kind = "answer" })
 end
 
 ---A paragraph, such as a notice.
@@ -343,6 +350,13 @@ local function rewrite(self, call_block)
   place(self, call_block, row, n_lines, lines[1])
 end
 
+---Marks the line after which an answer stands.
+---@param self lathe.Render
+---@param row integer -1: it is the first thing in the buffer
+local function place_answer(self, row)
+  api.nvim_buf_set_extmark(self.bufnr, ns_answer, math.max(row, 0), 0, { id = 1 })
+end
+
 ---@param self lathe.Render
 local function write_queue(self)
   local bufnr = self.bufnr
@@ -355,10 +369,13 @@ local function write_queue(self)
   self.queue = vim.list_slice(self.queue, 1, count)
   local lines, joined, marks, tail = compose.lines(self)
   self.queue = rest
+  local row = self:input_row()
   if #lines == 0 then
+    if marks[1] then -- an answer begins where the history ends
+      place_answer(self, line_at(self, row - 1) == "" and row - 2 or row - 1)
+    end
     return
   end
-  local row = self:input_row()
   if line_at(self, row) ~= self.heading then
     api.nvim_buf_set_lines(bufnr, row, row, false, { self.heading, "" })
     self:place_input(row)
@@ -380,8 +397,11 @@ local function write_queue(self)
     local index, item = marks[i], marks[i + 1]
     if item.kind == "call" then
       place(self, item, row + index, marks[i + 2], lines[index + 1])
+    elseif item.kind == "answer" then
+      place_answer(self, row + index - 1)
     else
       self.last_heading = api.nvim_buf_set_extmark(bufnr, ns_heading, row + index, 0, {})
+      self.last_message = item.role == "user" and self.last_heading or self.last_message
     end
   end
 end
@@ -576,7 +596,7 @@ function Render:restore(snapshot)
     api.nvim_buf_set_lines(bufnr, 0, -1, false, snapshot.lines)
   end)
   -- Marks outlive the text, but not where they were.
-  for _, ns in ipairs({ ns_heading, ns_range, ns_look, ns_spin }) do
+  for _, ns in ipairs({ ns_heading, ns_answer, ns_range, ns_look, ns_spin }) do
     api.nvim_buf_clear_namespace(bufnr, ns, 0, -1)
   end
   local last_row = #snapshot.lines - 1
@@ -594,15 +614,20 @@ function Render:restore(snapshot)
   touch(self)
 end
 
+---Writes all there is.
+function Render:flush_all()
+  repeat
+    self:flush()
+  until #self.queue == 0 and #self.dirty == 0
+end
+
 ---Makes what the user has typed part of the history; an empty input follows.
 ---@return string? text nil when there was none
 function Render:take_input()
   if not self:is_alive() then
     return nil
   end
-  repeat -- what came before it stands above it
-    self:flush()
-  until #self.queue == 0 and #self.dirty == 0
+  self:flush_all() -- what came before it stands above it
   local lines, row, has_heading, end_row = input_lines(self)
   if not lines[1] then
     return nil
@@ -614,7 +639,7 @@ function Render:take_input()
       api.nvim_buf_set_lines(bufnr, row, row, false, { self.heading, "" })
       end_row = end_row + 2
     end
-    api.nvim_buf_set_extmark(bufnr, ns_heading, row, 0, {})
+    self.last_message = api.nvim_buf_set_extmark(bufnr, ns_heading, row, 0, {})
     self.held = nil
     self:place_input(end_row + 1)
   end)
@@ -633,15 +658,60 @@ function Render:hold(held)
   end
 end
 
+---Removes the end of the history, from a row on.
+---@param self lathe.Render
+---@param row integer
+local function cut_from(self, row)
+  local to = self:input_row()
+  outside_undo(self.bufnr, function()
+    for _, ns in ipairs({ ns_heading, ns_look }) do
+      api.nvim_buf_clear_namespace(self.bufnr, ns, row, to)
+    end
+    api.nvim_buf_set_lines(self.bufnr, row, to, false, row > 0 and { "" } or {})
+  end)
+  self.carry, self.tail, self.tail_bytes = "", row > 0 and "lines" or nil, 0
+end
+
+---Removes the answer that came last.
+function Render:cut_answer()
+  if not self:is_alive() then
+    return
+  end
+  self:flush_all()
+  local row = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_answer, 1, {})[1]
+  if row and row + 1 < self:input_row() then
+    cut_from(self, row + 1)
+  end
+end
+
+---Removes the user's last message and all that came of it.
+function Render:cut_to_last_message()
+  if not self:is_alive() then
+    return
+  end
+  self:flush_all()
+  local mark = self.last_message and api.nvim_buf_get_extmark_by_id(self.bufnr, ns_heading, self.last_message, {})
+  if mark and mark[1] and mark[1] < self:input_row() then
+    cut_from(self, mark[1])
+  end
+  self.role, self.last_message = nil, nil
+  for _, heading in ipairs(api.nvim_buf_get_extmarks(self.bufnr, ns_heading, 0, -1, {})) do
+    if line_at(self, heading[2]) == self.heading then
+      self.last_message = heading[1]
+    end
+  end
+end
+
 ---Removes the history; what the user is typing stays.
 function Render:clear()
   self.queue, self.dirty, self.live = {}, {}, {}
   self.tail, self.role, self.last_heading, self.carry = nil, nil, nil, ""
+  self.last_message = nil
   if not self:is_alive() then
     return
   end
   local row = self:input_row()
-  for _, ns in ipairs({ ns_heading, ns_range, ns_look, ns_spin }) do
+  for _, ns in ipairs({ ns_heading, ns_answer, ns_range, ns_look, ns_spin }) do
     api.nvim_buf_clear_namespace(self.bufnr, ns, 0, -1)
   end
   outside_undo(self.bufnr, function()

@@ -487,7 +487,7 @@ fn three_turns_with_tools_are_sent_whole() {
     let mut history = vec![
         Message::System { content: "Be brief.".into() },
         Message::System { content: "Use tools.".into() },
-        Message::User { content: "100*50?".into(), visible: true },
+        Message::User { content: "100*50?".into(), visible: true, typed: None },
     ];
     let mut wanted = vec![
         json!({"role": "system", "content": "Be brief."}),
@@ -527,7 +527,7 @@ fn three_turns_with_tools_are_sent_whole() {
         result("c1", "5000"),
         result("c2", ""),
         llm("It is 5000.", &[]),
-        Message::User { content: "And now?".into(), visible: false },
+        Message::User { content: "And now?".into(), visible: false, typed: None },
     ]);
     let call = |id: &str, name: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
     wanted.extend([
