@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::adapter::Item;
+use crate::chat::restore::{Look, Restored};
 use crate::chat::{Chat, Ids, Shell};
 use crate::gate::{Fact, Question};
 use crate::message::{History, Message, Role};
@@ -88,6 +89,10 @@ pub enum Event {
     /// Calls to run that the model did not make; run after an open batch. They follow `submit`: whether the results
     /// are sent afterwards.
     CallsRequested { chat: ChatId, calls: Vec<RequestedCall>, tools: Arc<[OfferedTool]>, submit: bool },
+    /// A saved chat goes on in this one, which is empty.
+    ChatRestored { chat: ChatId, restored: Restored },
+    /// The user should know something about the saving of a chat: it fails, it works again.
+    SavingChanged { chat: ChatId, text: String },
     /// A request is on its way, offering these tools.
     RequestStarted { chat: ChatId, request: RequestId, tools: Arc<[OfferedTool]> },
     /// Pieces of the answer.
@@ -215,6 +220,10 @@ pub enum Effect {
     TakeBackMessage { chat: ChatId },
     /// Only the first `kept` messages are part of the history; the first of the others goes back into the input.
     CutHistory { chat: ChatId, kept: usize },
+    /// A message of a saved chat. Calls of an `Llm` message follow as [`Effect::RestoreCall`].
+    RestoreMessage { chat: ChatId, message: Arc<Message> },
+    /// A call of a saved chat: number `index` of `message`, with its result.
+    RestoreCall { chat: ChatId, message: Arc<Message>, index: usize, result: Arc<Message>, look: Option<Look> },
     /// A call joined the last `Llm` message.
     AddCall { chat: ChatId, call: CallId, wire_id: String, name: String, arguments: String },
     /// Decode and check arguments off the main loop → [`Event::CallsChecked`].
@@ -281,6 +290,10 @@ pub enum Notice {
     NothingToEdit,
     /// What was asked for is only possible while no turn runs.
     StillRunning,
+    /// Something of a saved chat is not as it was; the text says what.
+    Restored(String),
+    /// The chat is not saved, or is again; the text says why.
+    Saving(String),
     /// The limit on tokens cut the answer off.
     LengthStop,
     /// The provider's filter cut the answer off.
@@ -379,6 +392,8 @@ impl Engine {
             Event::LastMessageTaken { .. } => chat.last_message_taken(shell),
             Event::MessageGiven { role, content, visible, .. } => chat.message_given(shell, role, content, visible),
             Event::CallsRequested { calls, tools, submit, .. } => chat.calls_requested(shell, calls, tools, submit),
+            Event::ChatRestored { restored, .. } => chat.restored(shell, restored),
+            Event::SavingChanged { text, .. } => chat.saving_changed(shell, text),
             Event::RequestStarted { request, tools, .. } => chat.request_started(shell, request, tools),
             Event::RequestItems { request, items, .. } => chat.request_items(shell, request, items),
             Event::RequestNoted { request, text, .. } => chat.request_noted(shell, request, text),
@@ -433,6 +448,8 @@ impl Event {
             | Self::LastMessageTaken { chat }
             | Self::MessageGiven { chat, .. }
             | Self::CallsRequested { chat, .. }
+            | Self::ChatRestored { chat, .. }
+            | Self::SavingChanged { chat, .. }
             | Self::RequestStarted { chat, .. }
             | Self::RequestItems { chat, .. }
             | Self::RequestNoted { chat, .. }
@@ -455,6 +472,47 @@ impl Event {
             | Self::ChatCleared { chat }
             | Self::ChatClosed { chat } => Some(*chat),
             Self::TimePassed | Self::ThreadPanicked { .. } => None,
+        }
+    }
+}
+
+impl Effect {
+    /// The chat it belongs to; none for what concerns them all.
+    pub fn chat(&self) -> Option<ChatId> {
+        match self {
+            Self::TakeInput { chat }
+            | Self::HoldInput { chat, .. }
+            | Self::StartTurn { chat }
+            | Self::SendRequest { chat, .. }
+            | Self::AbortRequest { chat, .. }
+            | Self::FinishRequest { chat, .. }
+            | Self::ShowText { chat, .. }
+            | Self::ShowReasoning { chat, .. }
+            | Self::AddMessage { chat, .. }
+            | Self::TakeBackMessage { chat }
+            | Self::CutHistory { chat, .. }
+            | Self::RestoreMessage { chat, .. }
+            | Self::RestoreCall { chat, .. }
+            | Self::AddCall { chat, .. }
+            | Self::CheckCalls { chat, .. }
+            | Self::StartBatch { chat, .. }
+            | Self::PrepareCall { chat, .. }
+            | Self::FindFact { chat, .. }
+            | Self::AskApproval { chat, .. }
+            | Self::CloseQuestion { chat, .. }
+            | Self::RunCmd { chat, .. }
+            | Self::StoreText { chat, .. }
+            | Self::KillJobs { chat, .. }
+            | Self::RunOutput { chat, .. }
+            | Self::RunExit { chat, .. }
+            | Self::CutContent { chat, .. }
+            | Self::FinishCall { chat, .. }
+            | Self::FinishBatch { chat, .. }
+            | Self::Notify { chat, .. }
+            | Self::FinishTurn { chat, .. }
+            | Self::ClearChat { chat }
+            | Self::CloseChat { chat } => Some(*chat),
+            Self::Log { .. } => None,
         }
     }
 }

@@ -5,6 +5,7 @@ pub mod http;
 pub mod inbox;
 pub mod process;
 pub mod provider;
+pub mod store;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,6 +29,7 @@ use commands::{CommandCmd, Commands, RunError};
 use http::Http;
 use inbox::Inbox;
 use provider::ProviderRequest;
+use store::Store;
 
 /// How many threads do requests and checks.
 const WORKERS: usize = 2;
@@ -55,6 +57,7 @@ pub struct Runtime {
     requests: Requests,
     commands: Commands,
     http: Arc<Http>,
+    store: Store,
     output_folder: OnceCell<PathBuf>,
     workers: OnceCell<Workers>,
     shut_down: AtomicBool,
@@ -74,6 +77,7 @@ impl Runtime {
     /// A runtime that answers to `inbox`. Starts nothing.
     pub fn new(inbox: Arc<Inbox>) -> Self {
         Self {
+            store: Store::new(Arc::clone(&inbox)),
             inbox,
             schemas: Arc::default(),
             requests: Requests::default(),
@@ -83,6 +87,11 @@ impl Runtime {
             workers: OnceCell::new(),
             shut_down: AtomicBool::new(false),
         }
+    }
+
+    /// The chats that are saved.
+    pub fn store(&self) -> &Store {
+        &self.store
     }
 
     /// The schemas that [`Runtime::check_calls`] knows.
@@ -210,7 +219,7 @@ impl Runtime {
     }
 
     /// Ends everything and joins the threads, within [`SHUTDOWN_MS`] and [`COMMANDS_SHUTDOWN_MS`]. Nothing starts
-    /// afterwards.
+    /// afterwards. Chats are saved until [`Store::finish`]: what has ended is still to be told.
     pub fn shutdown(&self) {
         self.shut_down.store(true, Ordering::Release);
         self.requests.abort_all();
@@ -233,6 +242,7 @@ impl Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         self.shutdown();
+        self.store.finish();
     }
 }
 

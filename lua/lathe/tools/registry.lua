@@ -97,6 +97,36 @@ function Registry:add(name)
   return true
 end
 
+---Offers again what was in use when the chat was saved. Its prompts are in the history.
+---@param names string[]
+---@param groups string[]
+---@return string[] messages about those that are gone
+function Registry:restore(names, groups)
+  local messages = {}
+  for _, name in ipairs(names) do
+    local tool, message = nil, ('There is no tool "%s" any more.'):format(name)
+    if tools.is_enabled(name, self._chat) then
+      local fault
+      tool, fault = tools.resolve(name)
+      message = fault or message
+    end
+    if not tool then
+      messages[#messages + 1] = message
+    elseif not self.in_use[name] then
+      self.in_use[name], self.schemas[name] = true, tool.schema
+      self._order[#self._order + 1] = name
+    end
+  end
+  for _, name in ipairs(groups) do
+    local group = tools.group(name)
+    if group then
+      self.groups[name] = { name = name, tools = group.tools or {}, system_prompt = group.system_prompt }
+    end
+  end
+  self._changes = self._changes + 1
+  return messages
+end
+
 ---No longer offers a tool, or the tools of a group.
 ---@param name string
 function Registry:remove(name)

@@ -1,0 +1,1 @@
+//! Saved chats as the runtime writes and reads them.
