@@ -420,9 +420,7 @@ impl Loader {
             self.open.insert(id, Open { number: self.entries + at, name: call.name.clone(), stage: Stage::Queued });
         }
         match changed {
-            Some(calls) => {
-                Arc::new(Message::Llm { content: content.clone(), reasoning: reasoning.clone(), calls })
-            }
+            Some(calls) => Arc::new(Message::Llm { content: content.clone(), reasoning: reasoning.clone(), calls }),
             None => message,
         }
     }

@@ -47,12 +47,23 @@ struct Known {
 /// What the writer is to do.
 enum Task {
     /// Save a new chat, from its first message on.
-    Begin { chat: ChatId, writing: Box<Writing> },
+    Begin {
+        chat: ChatId,
+        writing: Box<Writing>,
+    },
     /// A chat is something else now.
-    Meta { chat: ChatId, meta: Meta },
-    Record { chat: ChatId, record: Record },
+    Meta {
+        chat: ChatId,
+        meta: Meta,
+    },
+    Record {
+        chat: ChatId,
+        record: Record,
+    },
     /// Nothing more comes of a chat.
-    Close { chat: ChatId },
+    Close {
+        chat: ChatId,
+    },
     /// Say when all before is done.
     Barrier(Sender<()>),
 }

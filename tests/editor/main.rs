@@ -23,5 +23,6 @@ mod leaving;
 mod library;
 mod provider;
 mod questions;
+mod resume;
 mod text;
 mod turns;

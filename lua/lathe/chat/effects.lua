@@ -106,7 +106,7 @@ end
 ---@return string? body
 local function look_of(call_block)
   local body = call_block.body
-  return call_block.state, call_block.head, call_block.fact, body and table.concat(body, "\n") or nil
+  return call_block.state, call_block.head, call_block.fact or nil, body and table.concat(body, "\n") or nil
 end
 
 ---Extends the chat's list.

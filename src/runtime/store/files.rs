@@ -144,6 +144,14 @@ pub(super) fn create(place: &Place) -> io::Result<Box<dyn Sink>> {
     Ok(Box::new(ChatFile { file, len: 0, is_cut: false }))
 }
 
+/// A file that is there, as it would be gone on with.
+#[cfg(test)]
+pub(super) fn at(path: &Path) -> io::Result<Box<dyn Sink>> {
+    let bytes = if fs::metadata(path)?.is_file() { fs::read(path)? } else { Vec::new() };
+    let file = OpenOptions::new().append(true).open(path)?;
+    Ok(Box::new(ChatFile { file, len: bytes.len() as u64, is_cut: bytes.last().is_some_and(|byte| *byte != b'\n') }))
+}
+
 /// One chat of the list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
