@@ -155,6 +155,17 @@ pub struct Recorder {
 }
 
 impl Recorder {
+    /// Whether an effect matters at all: it is recorded, or tells of a call or of the end of a chat.
+    pub fn may_record(effect: &Effect) -> bool {
+        match effect {
+            Effect::AddMessage { message, .. } => !matches!(message.as_ref(), Message::Tool { .. }),
+            Effect::RunCmd { cmd, .. } => *cmd == 0,
+            Effect::RunOutput { .. } | Effect::PrepareCall { .. } | Effect::FindFact { .. } => false,
+            Effect::StoreText { .. } | Effect::RunExit { .. } | Effect::Log { .. } => false,
+            _ => true,
+        }
+    }
+
     /// What is to be written of an effect.
     pub fn record(&mut self, effect: &Effect) -> Option<Record> {
         match effect {
@@ -449,14 +460,16 @@ impl Loader {
     fn settle(&mut self) {
         let mut open: Vec<_> = self.open.drain().collect();
         open.sort_by_key(|(_, open)| open.number);
-        for (id, Open { name, stage, .. }) in open {
+        for (at, (id, Open { name, stage, .. })) in open.into_iter().enumerate() {
+            // The first that waits was about to start: what it did at once may have ended the editor.
+            let stage = if at == 0 && stage == Stage::Queued { Stage::Started } else { stage };
             let (content, state, fact) = match stage {
                 Stage::Queued => ("not run: the chat was interrupted before this call", "cancelled", "not run"),
                 Stage::Asked => {
                     ("not run: the chat was interrupted while the user was being asked", "cancelled", "not run")
                 }
                 Stage::Started => (
-                    "state unknown: the chat was interrupted while this call ran. It may have done all of its work, \
+                    "state unknown: the chat was interrupted when this call had its turn. It may have done all of its work, \
                      some or none. Look before you do it again.",
                     "stopped",
                     "state unknown",

@@ -175,9 +175,8 @@ impl Performers {
             Effect::FinishCall { chat, call: id, status, content, duration_ms, message } => {
                 let arguments = (chat.0, id.0, status.as_str(), content.as_deref(), duration_ms);
                 let given: MultiValue = call("finish_call", &lua_fn.finish_call, arguments)?;
-                if runtime.store().is_saved(chat)
-                    && let Some(look) = look(&message, &given)?
-                {
+                // Nothing is given of a chat that is not saved.
+                if let Some(look) = look(&message, &given)? {
                     runtime.store().look(chat, id, look);
                 }
             }

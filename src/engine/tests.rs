@@ -923,6 +923,7 @@ impl Storm {
 
     fn perform(&mut self, effect: Effect) {
         if let (Some(chat), Some(record)) = (effect.chat(), self.recorder.record(&effect)) {
+            assert!(Recorder::may_record(&effect), "{effect:?}");
             record.write(self.files.entry(chat).or_default());
         }
         match effect {

@@ -26,6 +26,10 @@ use crate::tool::CallId;
 /// How long [`Store::finish`] waits for what is not written yet, at most.
 pub const FINISH_MS: u64 = 500;
 
+/// While much happens the writer looks for more so often, instead of being woken for each record: a wake-up costs the main
+/// loop more than all the rest.
+const LINGER: Duration = Duration::from_millis(2);
+
 /// The chats that are saved. Each method is cheap; files are touched on other threads only.
 pub struct Store {
     inbox: Arc<Inbox>,
@@ -154,7 +158,8 @@ impl Store {
 
     /// Saves what an effect says, before it is performed.
     pub fn record(&self, effect: &Effect) {
-        let Some(chat) = effect.chat() else { return };
+        // Asked first: most of the effects of a call say nothing, and there may be thousands of calls.
+        let Some(chat) = effect.chat().filter(|_| Recorder::may_record(effect)) else { return };
         let mut known = lock(&self.known);
         if !known.chats.contains_key(&chat) {
             return;
@@ -165,11 +170,6 @@ impl Store {
         } else if let Some(record) = known.recorder.record(effect) {
             self.shared.push(Task::Record { chat, record });
         }
-    }
-
-    /// Whether a chat is saved.
-    pub fn is_saved(&self, chat: ChatId) -> bool {
-        lock(&self.known).chats.contains_key(&chat)
     }
 
     /// Saves how a call looks that is over.
@@ -236,16 +236,21 @@ impl Shared {
         if queue.is_done {
             return;
         }
+        let is_urgent = matches!(task, Task::Barrier(_));
         queue.tasks.push(task);
-        if queue.is_waiting {
+        if queue.is_waiting || is_urgent {
             queue.is_waiting = false;
             self.changed.notify_all();
         }
     }
 
-    /// What is to be done, and whether that is the last of it. Waits until there is something, or until `due`.
-    fn take(&self, due: Option<Instant>) -> (Vec<Task>, bool) {
+    /// What is to be done, and whether that is the last of it. Waits until there is something, or until `due`. `is_busy`:
+    /// there was something the last time.
+    fn take(&self, due: Option<Instant>, is_busy: bool) -> (Vec<Task>, bool) {
         let mut queue = lock(&self.queue);
+        if is_busy && !queue.is_ending {
+            (queue, _) = self.changed.wait_timeout(queue, LINGER).unwrap_or_else(PoisonError::into_inner);
+        }
         while queue.tasks.is_empty() && !queue.is_ending {
             queue.is_waiting = true;
             let left = due.map(|due| due.saturating_duration_since(Instant::now()));
@@ -278,8 +283,10 @@ impl Drop for Gone<'_> {
 fn run(shared: &Shared, inbox: &Inbox, disk: Disk) {
     let _gone = Gone(shared);
     let mut chats: HashMap<ChatId, Writing> = HashMap::new();
+    let mut is_busy = false;
     loop {
-        let (tasks, is_ending) = shared.take(chats.values().filter_map(Writing::due).min());
+        let (tasks, is_ending) = shared.take(chats.values().filter_map(Writing::due).min(), is_busy);
+        is_busy = !tasks.is_empty();
         let (mut closed, mut barriers) = (Vec::new(), Vec::new());
         for task in tasks {
             match task {

@@ -164,6 +164,10 @@ fn calls_without_result_say_how_far_they_had_come_and_the_others_keep_theirs() {
     assert_eq!((saved.restored.not_run.len(), saved.restored.unknown.len()), (2, 2));
     assert_eq!(saved.restored.looks["asked"].fact.as_deref(), Some("not run"));
 
+    // What it did at once may have ended the editor, before anything of it was written.
+    let first = loaded(&[message(llm("", &["first", "second"]))]);
+    assert_eq!((first.restored.unknown.len(), first.restored.not_run.len()), (1, 1));
+
     // What was made is written, and then nothing is told a second time.
     let again = loaded(&[&records[..], &saved.made].concat());
     assert_eq!(messages(&again), messages(&saved));

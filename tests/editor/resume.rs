@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::chat::PRELUDE;
 use crate::provider::{delta, said};
 use crate::support::server::{Reply, Server, stream};
-use crate::support::{Editor, Setup};
+use crate::support::{Editor, Setup, saved_chat};
 
 /// `connect(url)` sets up tools that end, ask, hang and run a command, and a provider; `last()` is the chat.
 const TOOLS: &str = r#"
@@ -185,6 +185,26 @@ fn killed_while_text_streams_what_had_come_is_kept() {
 }
 
 #[test]
+fn half_an_answer_that_was_saved_can_be_asked_for_again_and_the_message_before_it_edited() {
+    let replies = vec![hang(&[delta(json!({"content": "half an ans"}))]), stream(&said("a whole answer"))];
+    let server = Server::start(replies);
+    let editor = start(&server);
+    chat(&editor);
+    editor.lua("send('Use @{quick} first')");
+    wait_saved(&editor, "half an ans");
+    let editor = restart(editor.kill(), &server);
+    editor.lua("last():retry()");
+    editor.wait_ended(1);
+    let messages = sent(&server);
+    assert_eq!(messages.last().unwrap()["content"], "Use the quick tool first");
+    editor.wait_buffer("a whole answer");
+    assert!(!editor.buffer().contains("half an ans"), "{}", editor.buffer());
+    editor.lua("last():edit_last()");
+    editor.wait_lua("last().render:input() == 'Use @{quick} first'");
+    assert!(!editor.buffer().contains("a whole answer"), "{}", editor.buffer());
+}
+
+#[test]
 fn killed_while_arguments_stream_the_call_is_gone_and_the_text_kept() {
     let call = json!({"tool_calls": [{"index": 0, "id": "c", "type": "function", "function": {"name": "quick", "arguments": "{\"n"}}]});
     let replies = vec![hang(&[delta(json!({"content": "let me"})), delta(call)]), done()];
@@ -343,6 +363,9 @@ fn a_chat_that_is_open_here_is_shown_and_one_that_is_open_elsewhere_goes_on_in_a
     editor.lua("vim.cmd('Lathe resume')");
     editor.wait_lua("chat:is_visible()");
     assert!(editor.lua_text("return shown").ends_with(" · hello (open)"));
+    let completed =
+        "local ids = vim.fn.getcompletion('Lathe resume ', 'cmdline') return #ids == 1 and ids[1] == chat.saved_id";
+    assert!(editor.lua_bool(completed), "ids are completed");
     assert_eq!(editor.lua_int("return require('lathe.core').lib.counts().chats"), 1);
 
     let state = editor.home.path().join("state");
@@ -533,26 +556,13 @@ nonsense
 fn a_chat_of_5000_messages_comes_back_without_holding_the_editor() {
     let server = Server::start(vec![]);
     let editor = start(&server);
-    let mut text = String::from("{\"t\":\"chat\",\"v\":1,\"created\":0,\"meta\":{\"cwd\":\"/\"}}\n");
-    for turn in 0..1250 {
-        let body = "A line of an answer, some words long.\\n".repeat(6);
-        text += &format!(
-            r#"{{"t":"message","message":{{"User":{{"content":"question {turn}","visible":true}}}}}}
-{{"t":"message","message":{{"Llm":{{"content":"","reasoning":"hm","calls":[{{"wire_id":"c{turn}","name":"quick","arguments":"{{}}"}}]}}}}}}
-{{"t":"result","message":{{"Tool":{{"wire_id":"c{turn}","content":"{body}","is_error":false}}}}}}
-{{"t":"look","call":"c{turn}","look":{{"state":"success","head":"quick  {turn}","fact":"0.4 ms","body":"result"}}}}
-{{"t":"message","message":{{"Llm":{{"content":"answer {turn}\n\n{body}","reasoning":"","calls":[]}}}}}}
-"#
-        ).replace("\n\n", "\\n\\n");
-    }
     let folder = folder(editor.home.path());
     fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("1-1-1.jsonl"), text).unwrap();
+    fs::write(folder.join("1-1-1.jsonl"), saved_chat(1250)).unwrap();
     editor.watch_loop();
     editor.lua("require('lathe').resume('1-1-1')");
     editor.wait_lua("last() and #last().messages == 5000 and #last().render.queue == 0");
     let gaps = editor.gaps();
-    eprintln!("p99 {} ms, max {} ms of {}", gaps.p99_ms(), gaps.max_ms(), gaps.count());
     assert!(gaps.max_ms() < 500.0, "{} ms", gaps.max_ms());
     editor.wait_buffer("answer 1249");
     assert_eq!(editor.lua_text("return roles():sub(1, 31)"), "user llm tool llm user llm tool");

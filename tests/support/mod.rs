@@ -426,6 +426,33 @@ fn startup_code(setup: &Setup, home: &Path) -> String {
     format!("{code} dofile({:?})", before.display().to_string())
 }
 
+/// The file of a saved chat of so many turns of four messages: a question, a call, its result, an answer.
+pub fn saved_chat(turns: usize) -> String {
+    let mut file = String::from("{\"t\":\"chat\",\"v\":1,\"created\":0,\"meta\":{\"cwd\":\"/\"}}\n");
+    let body = r"A line of an answer, some words long.\n".repeat(6);
+    for turn in 0..turns {
+        for line in [
+            format!(r#"{{"t":"message","message":{{"User":{{"content":"question {turn}","visible":true}}}}}}"#),
+            format!(
+                r#"{{"t":"message","message":{{"Llm":{{"content":"","reasoning":"hm","calls":[{{"wire_id":"c{turn}","name":"quick","arguments":"{{}}"}}]}}}}}}"#
+            ),
+            format!(
+                r#"{{"t":"result","message":{{"Tool":{{"wire_id":"c{turn}","content":"{body}","is_error":false}}}}}}"#
+            ),
+            format!(
+                r#"{{"t":"look","call":"c{turn}","look":{{"state":"success","head":"quick  {turn}","fact":"0.4 ms","body":"result"}}}}"#
+            ),
+            format!(
+                r#"{{"t":"message","message":{{"Llm":{{"content":"answer {turn}\n\n{body}","reasoning":"","calls":[]}}}}}}"#
+            ),
+        ] {
+            file += &line;
+            file.push('\n');
+        }
+    }
+    file
+}
+
 /// How long the main loop was held, in milliseconds, one number for each turn of the loop.
 #[derive(Debug)]
 pub struct Gaps {

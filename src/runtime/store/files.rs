@@ -129,14 +129,27 @@ impl Sink for ChatFile {
     }
 }
 
-/// Makes a new private file.
-pub(super) fn create(place: &Place) -> io::Result<Box<dyn Sink>> {
+/// Makes a new private file. Where one of that name is there, made by a process with the same id in another container, the
+/// place gets another name.
+pub(super) fn create(place: &mut Place) -> io::Result<Box<dyn Sink>> {
+    /// So many names are tried.
+    const MAX_NAMES: u32 = 100;
     let folder = &place.folder;
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     if fs::metadata(folder)?.permissions().mode() & 0o077 != 0 {
         fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
     }
-    let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&place.path)?;
+    let open = |path: &Path| OpenOptions::new().append(true).create_new(true).mode(0o600).open(path);
+    let mut file = open(&place.path);
+    let name = place.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    for number in 2..MAX_NAMES {
+        if !file.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists) {
+            break;
+        }
+        place.path = place.folder.join(format!("{name}-{number}.{ENDING}"));
+        file = open(&place.path);
+    }
+    let file = file?;
     // Nobody else can know of it yet. Where nothing can be locked, two editors may write to one file.
     let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
     // The name is to outlive a crash as well; not every file system can do that.

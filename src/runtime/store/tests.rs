@@ -155,7 +155,9 @@ fn a_chat_that_is_open_a_closed_file_and_one_elsewhere_go_on_in_copies() {
     let loaded = load(&store, elsewhere.to_str().unwrap());
     assert_eq!(loaded.copied, Some(CopyReason::Elsewhere));
     let (none, restored) = store.go_on(ChatId(3), loaded, false);
-    assert_eq!((none, restored.history.messages().len(), store.is_saved(ChatId(3))), (None, 1, false));
+    assert_eq!((none, restored.history.messages().len()), (None, 1));
+    store.record(&Effect::AddMessage { chat: ChatId(3), message: user("more") });
+    assert_eq!(list(&store).len(), 2, "it is not saved");
 }
 
 #[test]
@@ -297,6 +299,11 @@ fn a_full_disk_is_told_once_and_nothing_is_lost_when_there_is_room_again() {
     lock(&disk.0).room = usize::MAX;
     assert_eq!(say("four").as_deref(), Some("This chat is saved again, in /chats/1.jsonl."));
     assert_eq!(disk.records().len(), 5);
+    let mut forbidden = Writing::new(Place::new(Path::new("/chats"), "1"), 7, meta());
+    let mut closed = |_: &mut Place| Err(io::ErrorKind::PermissionDenied.into());
+    forbidden.take(Record::Message { message: user("one") }, now);
+    let text = forbidden.flush(&mut closed, now, false).expect("a message");
+    assert!(text.contains("Make that folder writable"), "{text}");
     // A disk at its limit does not fill the chat with the same two sentences.
     let mut told = 0;
     for _ in 0..20 {
@@ -333,6 +340,16 @@ fn a_device_without_room_is_the_same_as_any_full_disk() {
     writing.take(Record::Message { message: user("hi") }, Instant::now());
     let text = writing.flush(&mut |_| files::at(Path::new("/dev/full")), Instant::now(), false).expect("a message");
     assert!(text.contains("No space left on device") && text.contains("Make room there"), "{text}");
+}
+
+#[test]
+fn a_file_that_is_there_is_not_written_to() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("1.jsonl"), "another's").unwrap();
+    let mut place = Place::new(folder.path(), "1");
+    files::create(&mut place).unwrap().append(b"{}\n").unwrap();
+    assert_eq!(text(place.path()), "{}\n");
+    assert_eq!(text(&folder.path().join("1.jsonl")), "another's");
 }
 
 #[test]

@@ -18,7 +18,7 @@ const MAX_WAITING_BYTES: usize = 64 << 20;
 const MAX_TOLD: u32 = 3;
 
 /// Makes a new file; a test can make it fail.
-pub(super) type Disk<'a> = &'a mut dyn FnMut(&Place) -> io::Result<Box<dyn Sink>>;
+pub(super) type Disk<'a> = &'a mut dyn FnMut(&mut Place) -> io::Result<Box<dyn Sink>>;
 
 /// One chat that is saved.
 pub struct Writing {
@@ -159,7 +159,7 @@ impl Writing {
         let sink = match &mut self.sink {
             Some(sink) => sink,
             None => {
-                let sink = disk(&self.place)?;
+                let sink = disk(&mut self.place)?;
                 self.sink.insert(sink)
             }
         };
