@@ -107,6 +107,8 @@ pub struct BuildInput<'a> {
     pub tools: &'a [ToolDefinition],
     /// What the adapter's own hook made of the tools: a list, or an object with `tools` and other fields of the body.
     pub tools_override: Option<&'a Value>,
+    /// Tools that the provider knows by itself, as the body names them. They follow the others; a hook names its own.
+    pub extra_tools: &'a [Value],
     /// Fields of the body: `model`, `temperature`, `stream` …
     pub settings: &'a Map<String, Value>,
 }

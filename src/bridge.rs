@@ -21,7 +21,7 @@ use mlua::{FromLuaMulti, Lua, Table, UserData, Value};
 use crate::adapter::Wire;
 use crate::engine::{Answer, ChatId, ChatSettings, Event, RequestId, RequestedCall};
 use crate::error::Error;
-use crate::message::Role;
+use crate::message::{Message, Role};
 use crate::output::{Keep, Limits};
 use crate::runtime::commands::CommandCmd;
 use crate::runtime::http::{HttpLimits, HttpRequest};
@@ -34,7 +34,9 @@ use pump::Pump;
 
 /// Tools as they are offered with a request; Lua keeps it and hands it to as many requests as it likes.
 pub struct ToolSet {
+    /// What the model may call.
     offered: Arc<[OfferedTool]>,
+    /// What the request describes: not the tools that the provider knows by itself.
     described: Arc<[DescribedTool]>,
 }
 
@@ -199,10 +201,13 @@ impl Exports<'_> {
                     parallel: tool.boolean("parallel")?,
                 };
                 let (description, strict) = (tool.optional_text("description")?, tool.optional_boolean("strict")?);
-                Ok((offered, DescribedTool { name, description, parameters, strict }))
+                let described = DescribedTool { name, description, parameters, strict };
+                let by_provider = tool.optional_boolean("by_provider")? == Some(true);
+                Ok((offered, (!by_provider).then_some(described)))
             })?;
             fields.finish()?;
             let (offered, described): (Vec<_>, Vec<_>) = tools.into_iter().unzip();
+            let described: Vec<_> = described.into_iter().flatten().collect();
             let set = lua.create_userdata(ToolSet { offered: offered.into(), described: described.into() });
             set.map(Value::UserData).map_err(|error| Error::Lua { export: "tool_set", source: error.into() })
         })?;
@@ -227,6 +232,8 @@ impl Exports<'_> {
             let wires = [("scripted", None), ("openai", Some(Wire::OpenAi))];
             let wire = fields.word("wire", &wires, "\"scripted\" or \"openai\"")?;
             let started = Event::RequestStarted { chat, request, tools: offered };
+            let system = fields.texts("system")?.into_iter().map(|content| Arc::new(Message::System { content }));
+            let system: Vec<_> = system.collect();
             match wire {
                 None => {
                     let turn = fields.text("turn")?;
@@ -239,9 +246,10 @@ impl Exports<'_> {
                         chat,
                         request,
                         wire,
-                        messages: pump.messages(chat),
+                        messages: system.into_iter().chain(pump.messages(chat)).collect(),
                         tools: described,
                         tools_override: fields.optional_text("tools_override")?,
+                        extra_tools: fields.optional_text("extra_tools")?,
                         settings: fields.text("settings")?,
                         streaming: fields.boolean("stream")?,
                         http: HttpRequest {

@@ -66,17 +66,9 @@ end
 
 ---@param words string[]
 local function manage_tools(words)
-  local tools = require("lathe.tools")
   local chat = current()
   if #words == 0 then
-    local lines = {}
-    for _, name in ipairs(tools.names()) do
-      lines[#lines + 1] = (chat and chat.tool_registry.in_use[name] and "* " or "  ") .. name
-    end
-    if not lines[1] then
-      return notify.info("no tools are configured")
-    end
-    return notify.show("Tools (* in use):\n" .. table.concat(lines, "\n"))
+    return require("lathe.chat.sheet").show(require("lathe.tools.list").lines(chat), "Tools")
   end
   if not chat then
     return notify.info("there is no chat; `:Lathe chat` opens one")
@@ -154,7 +146,7 @@ function M.complete(lead, line)
   if #words <= 1 then
     candidates = M.names()
   elseif words[1] == "tools" or (words[1] == "call" and #words == 2) then
-    candidates = require("lathe.tools").names(true)
+    candidates = require("lathe.tools").names(true, current())
   elseif words[1] == "resume" and #words == 2 then
     candidates = require("lathe.chat.resume").ids()
   elseif words[1] == "chat" then

@@ -106,13 +106,17 @@ end
 ---Runs a tool without a model, with everything that belongs to a call: schema, approval, output functions.
 ---@param name string
 ---@param args table? its arguments
----@param opts table? none yet
+---@param opts table? takes nothing; an option that is not known is an error
 ---@param callback fun(result: lathe.RunResult)? called once
 function M.run_tool(name, args, opts, callback)
   vim.validate("name", name, "string")
   vim.validate("args", args, "table", true)
+  vim.validate("opts", opts, "table", true)
+  for key in pairs(opts or {}) do
+    error(("opts.%s: unknown option"):format(tostring(key)), 2)
+  end
   vim.validate("callback", callback, "callable", true)
-  require("lathe.chat.run").start(name, args, opts, callback)
+  require("lathe.chat.run").start(name, args, callback)
 end
 
 return M

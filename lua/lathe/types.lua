@@ -47,6 +47,10 @@ error("lathe.types is for the language server only")
 ---@field parallel? boolean calls may overlap with neighbours that have it too
 ---@field background? boolean what a command leaves running goes on
 
+---@class lathe.ToolGates
+---@field is_safe? fun(self: lathe.Tool, meta: lathe.Meta): boolean? true: it may run without a question in Auto mode
+---@field judge_context? fun(self: lathe.Tool, meta: lathe.Meta): string? what the judge is to look at
+
 ---A tool, as its author writes it. In handlers and output functions it is the call's own copy.
 ---@class lathe.Tool
 ---@field name? string as its key in the config
@@ -57,17 +61,53 @@ error("lathe.types is for the language server only")
 ---@field env? fun(tool: lathe.Tool): table
 ---@field handlers? lathe.ToolHandlers
 ---@field output? lathe.ToolOutput
----@field gates? { is_safe: function?, judge_context: function? }
+---@field gates? lathe.ToolGates
 ---@field opts? lathe.ToolOpts
 ---@field args? table the call's arguments
 ---@field function_call? lathe.FunctionCall
+
+---The same under the name that annotations of other tools use.
+---@alias lathe.Tools.Tool lathe.Tool
+
+---A tool with `extends = "cmd_tool"`, as its author writes it; `handlers`, `output` and `gates` as in any tool.
+---@class lathe.CmdTool
+---@field extends "cmd_tool"
+---@field name? string as its key in the config
+---@field description? string for the model
+---@field schema { properties: table?, required: string[]?, additionalProperties: any }
+---@field build_cmd fun(args: table): string, string? the command, and the flag under which its success is recorded
+---@field system_prompt? string|fun(schema: table): string
+---@field env? fun(tool: lathe.Tool): table
+---@field handlers? lathe.ToolHandlers
+---@field output? lathe.ToolOutput
+---@field gates? lathe.ToolGates
+
+---A group of tools, an entry of `interactions.chat.tools.groups`.
+---@class lathe.ToolGroup
+---@field description? string
+---@field tools string[]
+---@field prompt? string what the model reads for `@{group}`; `${tools}` stands for the names
+---@field system_prompt? string|fun(group: table, ctx: lathe.PromptContext): string?
+---@field opts? { collapse_tools: boolean?, ignore_system_prompt: boolean?, ignore_tool_system_prompt: boolean? }
+
+---What functions that make system prompts are told.
+---@class lathe.PromptContext
+---@field tools string[] names of all tools that are offered with the request
+---@field chat lathe.Chat
+---@field adapter lathe.Adapter?
+---@field cwd string
+---@field date string
+---@field os string
+---@field nvim_version string
+---@field language string
 
 ---An entry of `interactions.chat.tools`: a tool, or where one is.
 ---@class lathe.ToolEntry : lathe.Tool
 ---@field schema? table
 ---@field path? string module or file that returns the tool
 ---@field callback? lathe.Tool|string|fun(): lathe.Tool
----@field extends? string
+---@field extends? "cmd_tool"
+---@field build_cmd? fun(args: table): string, string?
 ---@field enabled? boolean|fun(adapter: lathe.Adapter?): boolean
 ---@field visible? boolean
 
@@ -159,6 +199,8 @@ error("lathe.types is for the language server only")
 ---@field usage { input: integer, output: integer }?
 ---@field adapter_message string? why there is no adapter
 ---@field opens_for_questions boolean?
+---@field system_prompt string? the chat's own
+---@field told_prompts table<string, true>? prompts of which was told that they failed
 ---@field on_call_finished fun(call: lathe.Call, status: lathe.CallStatus)?
 ---@field on_turn_finished fun(how: string)?
 
@@ -176,6 +218,8 @@ error("lathe.types is for the language server only")
 ---@field in_use table<string, true>
 ---@field schemas table<string, table>
 ---@field groups table<string, table>
+---@field add fun(self: lathe.ToolRegistry, name: string): boolean, string?, boolean?
+---@field remove fun(self: lathe.ToolRegistry, name: string)
 
 -- Adapters ------------------------------------------------------------------------------------------------------------
 
@@ -192,7 +236,16 @@ error("lathe.types is for the language server only")
 ---@field schema? table<string, { default: any, mapping: string?, enabled: any }> settings; mapped to `parameters`
 ---@field opts? lathe.AdapterOpts
 ---@field turns? lathe.ScriptedTurn[]|fun(messages: lathe.Message[]): lathe.ScriptedTurn?
+---@field available_tools? table<string, lathe.AdapterTool> tools that the provider runs by itself
 ---@field handlers? table
+
+---A tool of the provider.
+---@class lathe.AdapterTool
+---@field description? string
+---@field enabled? boolean|fun(adapter: lathe.Adapter): boolean?
+---@field callback fun(self: lathe.Adapter, meta: { tools: table[] }) adds to the tools of the body; may change the adapter
+---@field system_prompt? string|fun(schema: table): string?
+---@field opts? { client_tool: string? } the path of the entry that runs its part here: `interactions.chat.tools.<name>`
 
 ---@class lathe.AdapterOpts
 ---@field stream? boolean default true
@@ -298,6 +351,7 @@ error("lathe.types is for the language server only")
 ---@field strict boolean?
 ---@field numeric_strings boolean
 ---@field parallel boolean
+---@field by_provider boolean? the provider knows it: it is not described in the request
 
 ---What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
 ---@class lathe.Core
@@ -314,7 +368,7 @@ error("lathe.types is for the language server only")
 ---@field add_message fun(o: { chat: integer, role: string, content: string, visible: boolean? })
 ---@field tool_set fun(o: { tools: lathe.OfferedTool[] }): lathe.ToolSet
 ---@field request_calls fun(o: { chat: integer, calls: table[], tools: lathe.ToolSet, submit: boolean })
----@field start_request fun(o: table) chat, request, tools, wire, and what the wire needs (`lathe.adapters.request`)
+---@field start_request fun(o: table) chat, request, tools, system, wire, and what the wire needs (`lathe.adapters.request`)
 ---@field fail_request fun(o: { chat: integer, request: integer, message: string })
 ---@field answer fun(o: { chat: integer, call: integer, answer: string, reason: string? })
 ---@field run_command fun(o: lathe.CommandCmd): string? why nothing was run

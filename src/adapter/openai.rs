@@ -39,7 +39,8 @@ pub fn build(input: BuildInput<'_>) -> Built {
         }
         Some(tools) => drop(body.insert("tools".to_owned(), tools.clone())),
         None => {
-            let tools = tools_of(input.tools, &names, &mut faults);
+            let mut tools = tools_of(input.tools, &names, &mut faults);
+            tools.extend(input.extra_tools.iter().cloned());
             if !tools.is_empty() {
                 body.insert("tools".to_owned(), Value::Array(tools));
             }

@@ -501,6 +501,49 @@ fn r071_a_call_that_never_answers_ends_at_its_limit_and_the_clock_stands_still_i
 }
 
 #[test]
+fn what_commands_printed_is_told_where_no_output_function_speaks() {
+    enum Ran {
+        Command(bool, &'static str),
+        Function(bool),
+    }
+    use Ran::{Command, Function};
+    let speaks = Defined { success: true, error: true, ..Defined::default() };
+    for (ran, defines, said) in [
+        (vec![Command(true, "one"), Command(true, "two")], Defined::default(), "Executed calculator\n\none\n\ntwo"),
+        (
+            vec![Command(true, "one"), Command(false, "code 3")],
+            Defined::default(),
+            "Error calling calculator\n\ncode 3",
+        ),
+        (vec![Command(true, "one"), Function(true)], Defined::default(), "Executed calculator"),
+        (vec![Function(true), Command(true, "two")], Defined::default(), "Executed calculator\n\ntwo"),
+        (vec![Command(true, "one"), Function(false)], Defined::default(), "Error calling calculator"),
+        (vec![Command(false, "code 3")], speaks, "said by the tool"),
+    ] {
+        let mut hand = Hand::new();
+        let chat = hand.chat;
+        let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
+        let call = prepared(&effects)[0];
+        let preparation = preparation(ran.len(), defines, OwnApproval::Run, None);
+        hand.say(Event::CallPrepared { chat, call, preparation });
+        for (cmd, ran) in ran.into_iter().enumerate() {
+            match ran {
+                Function(succeeded) => drop(hand.say(Event::CmdFinished { chat, call, cmd, succeeded })),
+                Command(succeeded, text) => {
+                    hand.say(Event::CommandStarted { chat, call, cmd });
+                    hand.say(Event::CommandFinished { chat, call, cmd, succeeded, text: text.into() });
+                }
+            }
+        }
+        if defines.error {
+            hand.say(Event::OutputAdded { chat, call, content: "said by the tool".into() });
+            hand.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Ran });
+        }
+        assert_eq!(hand.results()[0].1, said);
+    }
+}
+
+#[test]
 fn r082_skip_ends_only_the_running_call() {
     let mut hand = Hand::new();
     let chat = hand.chat;

@@ -49,6 +49,8 @@ pub struct ProviderRequest {
     pub tools: Arc<[DescribedTool]>,
     /// What the adapter's hook made of the tools, as JSON text.
     pub tools_override: Option<String>,
+    /// A list of tools that the provider knows by itself, as the body names them, as JSON text.
+    pub extra_tools: Option<String>,
     /// Fields of the body, as the JSON text of an object.
     pub settings: String,
     /// Whether a stream is asked for.
@@ -64,6 +66,8 @@ enum BuildError {
     Settings(serde_json::Error),
     #[error("what the adapter's build_tools returned is not JSON: {0}")]
     Tools(serde_json::Error),
+    #[error("what the adapter's own tools added is not a list of JSON: {0}")]
+    ExtraTools(serde_json::Error),
     #[error("the request could not be built: {0}")]
     Task(tokio::task::JoinError),
 }
@@ -82,10 +86,10 @@ pub async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, provider: ProviderRequest) 
 async fn send(http: &Http, inbox: &Arc<Inbox>, provider: ProviderRequest) -> Result<(), String> {
     let ProviderRequest { chat, request, wire, streaming, http: mut to_send, .. } = provider;
     let (messages, tools) = (provider.messages, provider.tools);
-    let (settings, tools_override) = (provider.settings, provider.tools_override);
+    let (settings, tools_override, extra_tools) = (provider.settings, provider.tools_override, provider.extra_tools);
     // A long history takes a while, and a worker has other requests to look after.
     let built = tokio::task::spawn_blocking(move || {
-        let Built { body, names, faults } = build(wire, &messages, &tools, tools_override, &settings)?;
+        let Built { body, names, faults } = build(wire, &messages, &tools, [tools_override, extra_tools], &settings)?;
         Ok((body.to_string().into_bytes(), names, faults))
     });
     let (body, names, faults) =
@@ -173,7 +177,7 @@ fn build(
     wire: Wire,
     messages: &[Arc<Message>],
     tools: &[DescribedTool],
-    tools_override: Option<String>,
+    [tools_override, extra_tools]: [Option<String>; 2],
     settings: &str,
 ) -> Result<Built, BuildError> {
     let settings: Map<String, Value> = serde_json::from_str(settings).map_err(BuildError::Settings)?;
@@ -181,9 +185,13 @@ fn build(
         Some(text) => Some(serde_json::from_str::<Value>(&text).map_err(BuildError::Tools)?),
         None => None,
     };
+    let extra_tools: Vec<Value> = match extra_tools {
+        Some(text) => serde_json::from_str(&text).map_err(BuildError::ExtraTools)?,
+        None => Vec::new(),
+    };
     let tools: Vec<ToolDefinition> = tools.iter().map(definition).collect();
-    let tools_override = tools_override.as_ref();
-    Ok(adapter::build(wire, BuildInput { messages, tools: &tools, tools_override, settings: &settings }))
+    let (tools, tools_override, extra_tools) = (&tools, tools_override.as_ref(), &extra_tools);
+    Ok(adapter::build(wire, BuildInput { messages, tools, tools_override, extra_tools, settings: &settings }))
 }
 
 fn definition(tool: &DescribedTool) -> ToolDefinition {

@@ -58,6 +58,8 @@ pub struct ToolCall {
     added: Vec<String>,
     /// What is told of a command that was ended, with what it had printed.
     printed: Option<String>,
+    /// The texts of commands that no output function has passed on.
+    unsaid: Vec<String>,
 }
 
 /// How long a command that is being ended may take before the call goes on without its output, in ms. Its group is
@@ -124,8 +126,9 @@ impl ToolCall {
         fingerprint: u64,
         arguments: Result<Value, String>,
     ) -> Self {
-        let (stage, added, printed) = (Stage::Queued(arguments), Vec::new(), None);
-        Self { id, wire_id, name, parallel, fingerprint, repeated: 1, stage, added, printed }
+        let stage = Stage::Queued(arguments);
+        let (added, printed, unsaid) = (Vec::new(), None, Vec::new());
+        Self { id, wire_id, name, parallel, fingerprint, repeated: 1, stage, added, printed, unsaid }
     }
 
     /// The result, once it is finished.
@@ -255,8 +258,14 @@ impl ToolCall {
         }
     }
 
-    /// A cmd has its result.
+    /// A function of the cmds has its result, or a command could not even start.
     pub fn cmd_finished(&mut self, ctx: &mut Context, finished: usize, succeeded: bool) {
+        // It had the text of the command before it as its input, and stands for it.
+        self.unsaid.clear();
+        self.proceed(ctx, finished, succeeded);
+    }
+
+    fn proceed(&mut self, ctx: &mut Context, finished: usize, succeeded: bool) {
         match self.stage {
             Stage::Running { run, cmd, .. } if cmd == finished => {
                 if !succeeded {
@@ -283,9 +292,16 @@ impl ToolCall {
     /// The process is over.
     pub fn command_finished(&mut self, ctx: &mut Context, finished: usize, succeeded: bool, text: String) {
         match &mut self.stage {
-            Stage::Running { cmd, .. } if *cmd == finished => {
+            Stage::Running { run, cmd, .. } if *cmd == finished => {
+                let defines = run.preparation.defines;
+                if !succeeded {
+                    self.unsaid.clear();
+                }
+                if !(if succeeded { defines.success } else { defines.error }) {
+                    self.unsaid.push(text.clone());
+                }
                 ctx.emit(Effect::StoreText { chat: ctx.chat, call: self.id, cmd: finished, succeeded, text });
-                self.cmd_finished(ctx, finished, succeeded);
+                self.proceed(ctx, finished, succeeded);
             }
             Stage::Stopping { run, cmd, end, .. } if *cmd == finished => {
                 let (run, end) = (*run, std::mem::replace(end, End::Success));
@@ -453,6 +469,14 @@ impl ToolCall {
         let ours = end.words(defines, &name, self.printed.is_some());
         // A tool that adds its result in a cmd speaks for itself: the default of `success` would only repeat that.
         let ours = ours.filter(|_| end != End::Success || self.added.is_empty());
+        // Without an output function the model still gets what its command printed: that is what it was called for.
+        let ours = match (ours, &end) {
+            (Some(ours), End::Success | End::Error(None)) if !self.unsaid.is_empty() => {
+                let said = std::mem::take(&mut self.unsaid);
+                Some(format!("{ours}\n\n{}", said.join("\n\n")))
+            }
+            (ours, _) => ours,
+        };
         let ours = match (ours, self.printed.take()) {
             (Some(ours), Some(printed)) => Some(format!("{ours}\n\n{printed}")),
             (None, Some(printed)) => Some(printed),

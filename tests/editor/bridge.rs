@@ -242,7 +242,7 @@ fn quitting_while_a_request_hangs_takes_no_time_and_no_error() {
             chat = open()
             act.take_input = function() return "hi" end
             act.send_request = function(id, request)
-              lib.start_request({ chat = id, request = request, tools = tools(), wire = "scripted",
+              lib.start_request({ chat = id, request = request, tools = tools(), system = {}, wire = "scripted",
                 turn = '{"text":"a","hang":true}' })
             end
             lib.submit({ chat = chat })

@@ -12,6 +12,7 @@ mod build_lua;
 mod chat;
 mod commands;
 mod config;
+mod contract;
 mod demo;
 mod docs;
 mod harness;

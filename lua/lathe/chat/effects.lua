@@ -13,6 +13,7 @@ local log = require("lathe.log")
 local notify = require("lathe.notify")
 local prompt = require("lathe.chat.prompt")
 local saving = require("lathe.chat.saving")
+local system = require("lathe.chat.system")
 
 ---What follows is the model's.
 ---@param chat lathe.Chat
@@ -249,13 +250,15 @@ function M.performers(chats)
     saving.note(chat) -- a tool may have added others
     chat.request = request
     chat.is_answering = true
-    adapters.request(chat.adapter, chat, function(fields, message)
+    local prompts = system.prompts(chat)
+    adapters.request(chat.adapter, chat, prompts, function(fields, message)
       -- A key may have come late: after a stop nothing is sent any more.
       if chats[id] ~= chat or chat.is_closing or chat.request ~= request then
         return
       end
       if fields then
         fields.chat, fields.request, fields.tools = id, request, chat.tool_registry:offered()
+        fields.system = prompts
         -- Maybe long after this effect, when nobody else ends the request. The fields are the adapter's.
         local ok, err = pcall(core.lib.start_request, fields)
         if ok then

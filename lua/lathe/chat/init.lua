@@ -15,6 +15,7 @@ local events = require("lathe.events")
 local registry = require("lathe.tools.registry")
 local render = require("lathe.chat.render")
 local saving = require("lathe.chat.saving")
+local system = require("lathe.chat.system")
 
 local chats = {} ---@type table<integer, lathe.Chat> by id
 local started = false
@@ -92,24 +93,8 @@ local function dress_buffer(chat)
 end
 
 ---@param chat lathe.Chat
-local function add_system_prompt(chat)
-  local prompt = chat.config.system_prompt
-  local settings = chat.config.tools.opts.system_prompt
-  if type(prompt) == "function" then
-    local ok, text = pcall(prompt, { chat = chat, adapter = chat.adapter })
-    if not ok then
-      require("lathe.notify").error("interactions.chat.system_prompt failed: " .. calls.readable(text))
-    end
-    prompt = ok and text or nil
-  end
-  if type(prompt) == "string" and not (settings.enabled and settings.replace_main_system_prompt) then
-    chat:add_message({ role = "system", content = prompt }, { visible = false })
-  end
-end
-
----@param chat lathe.Chat
 local function add_defaults(chat)
-  add_system_prompt(chat)
+  chat.system_prompt = system.main(chat)
   for _, name in ipairs(chat.config.tools.opts.default_tools) do
     local ok, message, told = chat.tool_registry:add(name)
     if not ok and message and not told then
@@ -146,6 +131,7 @@ end
 ---@param chat lathe.Chat
 ---@param loaded lathe.LoadedChat
 local function restore(chat, loaded)
+  chat.system_prompt = system.main(chat)
   local save = chat.config.save
   chat.saved_id = core.lib.restore_chat({ chat = chat.id, loaded = loaded.loaded, save = save })
   for _, message in ipairs(chat.tool_registry:restore(loaded.tools, loaded.groups)) do

@@ -32,15 +32,13 @@ function M.note(chat)
     return
   end
   chat.noted_adapter, chat.noted_changes = adapter, registry._changes
-  local groups = vim.tbl_keys(registry.groups)
-  table.sort(groups)
   local id = core.lib.save_chat({
     chat = chat.id,
     cwd = chat.cwd,
     adapter = adapter and adapter.name or nil,
     model = model_of(adapter),
     tools = registry._order,
-    groups = groups,
+    groups = registry._group_order,
   })
   chat.saved_id = id or chat.saved_id
 end

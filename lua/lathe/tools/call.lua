@@ -173,7 +173,8 @@ end
 ---@return string|boolean approval or whether there is an `on_exit`
 ---@return integer? timeout_ms
 function M.prepare(chat, call, args)
-  local definition, fault = tools.resolve(call.name)
+  local definition, fault, source = chat.tool_registry:resolve(call.name)
+  call.source = source
   if not definition then
     return false, fault or ('Tool "%s" is no longer there'):format(call.name), false, false
   end
@@ -438,7 +439,7 @@ end
 ---@param chat lathe.Chat
 ---@param call lathe.Call
 local function equip_queued(chat, call)
-  local definition = tools.resolve(call.name)
+  local definition = chat.tool_registry:resolve(call.name)
   if definition then
     local ok, args = pcall(vim.json.decode, call.function_call["function"].arguments)
     equip(chat, call, definition, ok and type(args) == "table" and args or {})
