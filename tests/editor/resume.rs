@@ -369,7 +369,7 @@ fn a_chat_that_is_open_here_is_shown_and_one_that_is_open_elsewhere_goes_on_in_a
     assert_eq!(editor.lua_int("return require('lathe.core').lib.counts().chats"), 1);
 
     let state = editor.home.path().join("state");
-    let other = prepared(Setup::default().env("XDG_STATE_HOME", state.to_str().unwrap()), &server);
+    let mut other = prepared(Setup::default().env("XDG_STATE_HOME", state.to_str().unwrap()), &server);
     let path = files(editor.home.path()).remove(0);
     other.lua_with("require('lathe').resume(...)", vec![path.to_str().unwrap().into()]);
     other.wait_lua("last() and #last().messages > 1");
@@ -383,7 +383,7 @@ fn a_chat_that_is_open_here_is_shown_and_one_that_is_open_elsewhere_goes_on_in_a
     other.wait_until("the copy", || files(editor.home.path()).len() == 2);
     editor.lua("send('here too')");
     editor.wait_ended(2);
-    other.lua("last():close()");
+    assert_eq!(other.quit(), Some(0));
     editor.lua("chat:close()");
     editor.wait_lua("require('lathe.core').lib.counts().chats == 0");
 
@@ -422,8 +422,8 @@ fn a_folder_that_cannot_be_written_is_told_once_the_chat_goes_on_and_saving_begi
     editor.lua("send('again')");
     editor.wait_ended(3);
     editor.wait_buffer("This chat is saved again, in ");
-    wait_saved(&editor, "again");
-    assert_eq!(file(editor.home.path()).matches("turn_end").count(), 3, "nothing of it is lost");
+    let is_whole = || file(editor.home.path()).matches("turn_end").count() == 3;
+    editor.wait_until("nothing of it is lost", is_whole);
     editor.assert_no_fault_but_saving();
 }
 
