@@ -1,10 +1,12 @@
 //! The Lua module `lathe_core`: its entry and its table of exports. Only this file and those in `bridge/` know of Lua and of
 //! the editor. No export calls a performer: each queues an event, so all are safe in a fast event and at any depth.
 
+mod chats;
 mod convert;
 mod guard;
 mod perform;
 mod pump;
+mod replies;
 mod waker;
 
 use std::cell::OnceCell;
@@ -75,6 +77,7 @@ impl Exports<'_> {
         self.table.raw_set("version", env!("CARGO_PKG_VERSION"))?;
         self.life()?;
         self.chats()?;
+        self.saved_chats()?;
         self.requests()?;
         self.approvals()?;
         self.commands()?;

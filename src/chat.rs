@@ -3,6 +3,7 @@
 
 mod answer;
 mod calls;
+pub mod restore;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -230,6 +231,11 @@ impl Chat {
         } else {
             self.given.push(message);
         }
+    }
+
+    /// Saving has begun to fail, or works again.
+    pub fn saving_changed(&self, shell: &mut Shell, text: String) {
+        self.notify(shell, Notice::Saving(text));
     }
 
     /// Calls that the model did not make.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::adapter::Item;
+use crate::chat::restore::{Look, Restored};
 use crate::chat::{Chat, Ids, Shell};
 use crate::gate::approvals::{Approval, Scope};
 use crate::gate::judge::Judged;
@@ -105,6 +106,10 @@ pub enum Event {
     /// Calls to run that the model did not make; run after an open batch. They follow `submit`: whether the results
     /// are sent afterwards.
     CallsRequested { chat: ChatId, calls: Vec<RequestedCall>, tools: Arc<[OfferedTool]>, submit: bool },
+    /// A saved chat goes on in this one, which is empty.
+    ChatRestored { chat: ChatId, restored: Restored },
+    /// The user should know something about the saving of a chat: it fails, it works again.
+    SavingChanged { chat: ChatId, text: String },
     /// A request is on its way, offering these tools.
     RequestStarted { chat: ChatId, request: RequestId, tools: Arc<[OfferedTool]> },
     /// Pieces of the answer.
@@ -239,6 +244,10 @@ pub enum Effect {
     TakeBackMessage { chat: ChatId },
     /// Only the first `kept` messages are part of the history; the first of the others goes back into the input.
     CutHistory { chat: ChatId, kept: usize },
+    /// A message of a saved chat. Calls of an `Llm` message follow as [`Effect::RestoreCall`].
+    RestoreMessage { chat: ChatId, message: Arc<Message> },
+    /// A call of a saved chat: number `index` of `message`, with its result.
+    RestoreCall { chat: ChatId, message: Arc<Message>, index: usize, result: Arc<Message>, look: Option<Look> },
     /// A call joined the last `Llm` message.
     AddCall { chat: ChatId, call: CallId, wire_id: String, name: String, arguments: String },
     /// Decode and check arguments off the main loop → [`Event::CallsChecked`].
@@ -275,7 +284,15 @@ pub enum Effect {
     /// Cut a result that is too long, off the main loop, and save the whole of it → [`Event::ContentCut`], always.
     CutContent { chat: ChatId, call: CallId, content: String, limits: Limits },
     /// The call is over. `content`: a text of ours (an error, a default) that the user sees as well as the model.
-    FinishCall { chat: ChatId, call: CallId, status: CallStatus, content: Option<String>, duration_ms: u64 },
+    /// `message` is its result, which joins the history once those before it are there.
+    FinishCall {
+        chat: ChatId,
+        call: CallId,
+        status: CallStatus,
+        content: Option<String>,
+        duration_ms: u64,
+        message: Arc<Message>,
+    },
     /// The batch is over.
     FinishBatch { chat: ChatId, failed: bool },
     /// Tell the user something about this chat.
@@ -307,6 +324,10 @@ pub enum Notice {
     NothingToEdit,
     /// What was asked for is only possible while no turn runs.
     StillRunning,
+    /// Something of a saved chat is not as it was; the text says what.
+    Restored(String),
+    /// The chat is not saved, or is again; the text says why.
+    Saving(String),
     /// The limit on tokens cut the answer off.
     LengthStop,
     /// The provider's filter cut the answer off.
@@ -418,6 +439,8 @@ impl Engine {
             Event::LastMessageTaken { .. } => chat.last_message_taken(shell),
             Event::MessageGiven { role, content, visible, .. } => chat.message_given(shell, role, content, visible),
             Event::CallsRequested { calls, tools, submit, .. } => chat.calls_requested(shell, calls, tools, submit),
+            Event::ChatRestored { restored, .. } => chat.restored(shell, restored),
+            Event::SavingChanged { text, .. } => chat.saving_changed(shell, text),
             Event::RequestStarted { request, tools, .. } => chat.request_started(shell, request, tools),
             Event::RequestItems { request, items, .. } => chat.request_items(shell, request, items),
             Event::RequestNoted { request, text, .. } => chat.request_noted(shell, request, text),
@@ -472,6 +495,8 @@ impl Event {
             | Self::LastMessageTaken { chat }
             | Self::MessageGiven { chat, .. }
             | Self::CallsRequested { chat, .. }
+            | Self::ChatRestored { chat, .. }
+            | Self::SavingChanged { chat, .. }
             | Self::RequestStarted { chat, .. }
             | Self::RequestItems { chat, .. }
             | Self::RequestNoted { chat, .. }
@@ -496,6 +521,50 @@ impl Event {
             | Self::ChatCleared { chat }
             | Self::ChatClosed { chat } => Some(*chat),
             Self::TimePassed | Self::ThreadPanicked { .. } | Self::ApprovalsFailed { .. } => None,
+        }
+    }
+}
+
+impl Effect {
+    /// The chat it belongs to; none for what concerns them all.
+    pub fn chat(&self) -> Option<ChatId> {
+        match self {
+            Self::TakeInput { chat }
+            | Self::HoldInput { chat, .. }
+            | Self::StartTurn { chat }
+            | Self::SendRequest { chat, .. }
+            | Self::AbortRequest { chat, .. }
+            | Self::FinishRequest { chat, .. }
+            | Self::ShowText { chat, .. }
+            | Self::ShowReasoning { chat, .. }
+            | Self::AddMessage { chat, .. }
+            | Self::TakeBackMessage { chat }
+            | Self::CutHistory { chat, .. }
+            | Self::RestoreMessage { chat, .. }
+            | Self::RestoreCall { chat, .. }
+            | Self::AddCall { chat, .. }
+            | Self::CheckCalls { chat, .. }
+            | Self::StartBatch { chat, .. }
+            | Self::PrepareCall { chat, .. }
+            | Self::FindFact { chat, .. }
+            | Self::FindSaved { chat, .. }
+            | Self::AskJudge { chat, .. }
+            | Self::EndJudge { chat, .. }
+            | Self::AskApproval { chat, .. }
+            | Self::CloseQuestion { chat, .. }
+            | Self::RunCmd { chat, .. }
+            | Self::StoreText { chat, .. }
+            | Self::KillJobs { chat, .. }
+            | Self::RunOutput { chat, .. }
+            | Self::RunExit { chat, .. }
+            | Self::CutContent { chat, .. }
+            | Self::FinishCall { chat, .. }
+            | Self::FinishBatch { chat, .. }
+            | Self::Notify { chat, .. }
+            | Self::FinishTurn { chat, .. }
+            | Self::ClearChat { chat }
+            | Self::CloseChat { chat } => Some(*chat),
+            Self::SaveApproval { .. } | Self::Tell { .. } | Self::Log { .. } => None,
         }
     }
 }

@@ -7,6 +7,7 @@ pub mod inbox;
 pub mod judge;
 pub mod process;
 pub mod provider;
+pub mod store;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,6 +36,7 @@ use http::Http;
 use inbox::Inbox;
 use judge::Judge;
 use provider::ProviderRequest;
+use store::Store;
 
 /// How many threads do requests and checks.
 const WORKERS: usize = 2;
@@ -64,6 +66,7 @@ pub struct Runtime {
     approvals: ProjectApprovals,
     commands: Commands,
     http: Arc<Http>,
+    store: Store,
     output_folder: OnceCell<PathBuf>,
     workers: OnceCell<Workers>,
     shut_down: AtomicBool,
@@ -89,6 +92,7 @@ impl Runtime {
     /// A runtime that answers to `inbox`. Starts nothing.
     pub fn new(inbox: Arc<Inbox>) -> Self {
         Self {
+            store: Store::new(Arc::clone(&inbox)),
             inbox,
             schemas: Arc::default(),
             requests: Running::default(),
@@ -100,6 +104,11 @@ impl Runtime {
             workers: OnceCell::new(),
             shut_down: AtomicBool::new(false),
         }
+    }
+
+    /// The chats that are saved.
+    pub fn store(&self) -> &Store {
+        &self.store
     }
 
     /// The schemas that [`Runtime::check_calls`] knows.
@@ -271,7 +280,7 @@ impl Runtime {
     }
 
     /// Ends everything and joins the threads, within [`SHUTDOWN_MS`] and [`COMMANDS_SHUTDOWN_MS`]. Nothing starts
-    /// afterwards.
+    /// afterwards. Chats are saved until [`Store::finish`]: what has ended is still to be told.
     pub fn shutdown(&self) {
         self.shut_down.store(true, Ordering::Release);
         self.requests.abort_all();
@@ -296,6 +305,7 @@ impl Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         self.shutdown();
+        self.store.finish();
     }
 }
 

@@ -119,6 +119,9 @@ end
 local subcommands = {
   chat = open_chat,
   toggle = lathe.toggle,
+  resume = function(words, text)
+    lathe.resume(words[1] and vim.trim(text) or nil)
+  end,
   tools = manage_tools,
   call = call_tool,
   auto = set_auto,
@@ -167,6 +170,8 @@ function M.complete(lead, line)
     candidates = require("lathe.tools").names(true, current())
   elseif words[1] == "auto" and #words == 2 then
     candidates = { "off", "on" }
+  elseif words[1] == "resume" and #words == 2 then
+    candidates = require("lathe.chat.resume").ids()
   elseif words[1] == "chat" then
     for _, name in ipairs(require("lathe.adapters").names()) do
       candidates[#candidates + 1] = "adapter=" .. name

@@ -17,6 +17,7 @@ local defaults = {
       adapter = nil,                -- a name, { name = …, model = … }, or an adapter
       roles = { user = "Me", llm = llm_name }, -- headings; each a string or function(adapter)
       system_prompt = nil,          -- string | function(ctx)
+      save = true,                  -- write chats to the state folder, for `:Lathe resume`
       keymaps = {                   -- action = { modes = { n = "<CR>", i = { … } }, desc = "…" } | false
         send = { modes = { n = { "<CR>", "<C-s>" }, i = "<C-s>" }, desc = "Send the message" },
         stop = { modes = { n = "q" }, desc = "Stop the chat (while it runs)" },

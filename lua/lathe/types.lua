@@ -185,6 +185,10 @@ error("lathe.types is for the language server only")
 ---@field display table
 ---@field limits { max_lines: integer, max_bytes: integer, encoding: string? }
 ---@field cwd string where its commands run
+---@field is_saved boolean?
+---@field saved_id string? the name of its file, without the ending
+---@field noted_adapter lathe.Adapter? what the file says is its adapter
+---@field noted_changes integer? which tools the file says are in use
 ---@field wanted { adapter: string|table|function|nil, model: string? } what it was opened with
 ---@field render lathe.Render
 ---@field is_running boolean a turn runs
@@ -287,6 +291,7 @@ error("lathe.types is for the language server only")
 ---@field adapter string|table|function|nil
 ---@field roles { user: string|function, llm: string|fun(adapter: lathe.Adapter?): string }
 ---@field system_prompt string|function|nil
+---@field save boolean
 ---@field keymaps table<string, { modes: table<string, string|string[]>, desc: string? }|false>
 ---@field tools table
 
@@ -316,6 +321,26 @@ error("lathe.types is for the language server only")
 
 ---A list of offered tools, held by the library.
 ---@class lathe.ToolSet : userdata
+
+---What is saved of a chat besides its messages.
+---@class (exact) lathe.ChatMeta
+---@field chat integer
+---@field cwd string
+---@field adapter string?
+---@field model string?
+---@field tools string[]
+---@field groups string[]
+
+---A chat that was read from a file.
+---@class (exact) lathe.LoadedChat
+---@field id string
+---@field cwd string
+---@field adapter string?
+---@field model string?
+---@field tools string[]
+---@field groups string[]
+---@field copied "busy"|"read_only"|"elsewhere"|nil why it goes on in a copy
+---@field loaded userdata for `restore_chat`
 
 ---A command cmd to run.
 ---@class lathe.CommandCmd
@@ -381,6 +406,11 @@ error("lathe.types is for the language server only")
 ---@field add_output fun(chat: integer, call: integer, content: string)
 ---@field drain fun()
 ---@field keep_outputs fun(o: { folder: string }) where the whole of what is cut goes; removes there what is old
+---@field keep_chats fun(o: { folder: string }) where chats are saved
+---@field save_chat fun(o: lathe.ChatMeta): string? its id, the first time
+---@field list_chats fun(): integer number of the reply: lathe.SavedChat[]
+---@field load_chat fun(o: { chat: string }): integer number of the reply: lathe.LoadedChat
+---@field restore_chat fun(o: { chat: integer, loaded: userdata, save: boolean }): string? its id
 ---@field shutdown fun()
 ---@field counts fun(): { chats: integer, events: integer, effects: integer, commands: integer }
 ---@field panic? fun(elsewhere?: boolean) only in debug builds; elsewhere: on another thread
@@ -396,6 +426,14 @@ error("lathe.types is for the language server only")
 ---The texts: `note`, `scope` and `value`. Scope and value are what *Always accept* remembers; no scope: it is not offered.
 ---@alias lathe.AskApproval fun(chat: integer, call: integer, cause: lathe.Cause, rest: integer, ...: string?): string?
 
+---A call is over. Returns how it looks when the chat is saved: state, head, fact, body.
+---@alias lathe.FinishCall fun(chat: integer, call: integer, status: lathe.CallStatus, content: string?,
+---  duration_ms: integer): string?, string?, string?, string?
+
+---A call of a saved chat. `state`, `head`: empty when its looks are not known.
+---@alias lathe.RestoreCall fun(chat: integer, wire_id: string, name: string, arguments: string, is_error: boolean,
+---  state: string, head: string, fact: string?, body: string?)
+
 ---What the library calls, on the main loop.
 ---@class (exact) lathe.Performers
 ---@field take_input fun(chat: integer): string?, string?
@@ -407,6 +445,9 @@ error("lathe.types is for the language server only")
 ---@field show_reasoning fun(chat: integer, text: string)
 ---@field add_message lathe.AddMessage
 ---@field take_back_message fun(chat: integer) the newest one
+---@field restore_message lathe.AddMessage
+---@field restore_call lathe.RestoreCall
+---@field reply fun(number: integer, value: any, message: string?) of a slow export
 ---@field cut_history fun(chat: integer, kept: integer) the first message behind it goes back into the input
 ---@field add_call fun(chat: integer, call: integer, wire_id: string, name: string, arguments: string)
 ---@field start_batch fun(chat: integer, calls: integer)
@@ -422,7 +463,7 @@ error("lathe.types is for the language server only")
 ---@field kill_jobs fun(chat: integer, call: integer)
 ---@field run_output fun(chat: integer, call: integer, kind: string, cmd: integer?, text: string?): string|false|nil
 ---@field run_exit fun(chat: integer, call: integer, shared: boolean)
----@field finish_call fun(chat: integer, call: integer, status: lathe.CallStatus, content: string?, duration_ms: integer)
+---@field finish_call lathe.FinishCall
 ---@field notify fun(chat: integer, kind: string, text: string?)
 ---@field tell fun(text: string)
 ---@field finish_turn fun(chat: integer, how: "done"|"stopped"|"cancelled"|"failed"|"held")

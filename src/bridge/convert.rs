@@ -8,6 +8,7 @@ use mlua::{Lua, ObjectLike, Table, UserDataRef, Value};
 use serde_json::Value as Json;
 
 use super::ToolSet;
+use super::chats::LoadedChat;
 use crate::command;
 use crate::engine::ChatId;
 use crate::error::Error;
@@ -297,6 +298,13 @@ impl Fields {
         let value = self.raw(field)?;
         let tools = value.as_userdata().and_then(|userdata| userdata.borrow::<ToolSet>().ok());
         tools.ok_or_else(|| self.wrong(field, "a tool set", &value))
+    }
+
+    /// A chat read by `load_chat`.
+    pub fn loaded(&self, field: &'static str) -> Result<UserDataRef<LoadedChat>, Error> {
+        let value = self.raw(field)?;
+        let loaded = value.as_userdata().and_then(|userdata| userdata.borrow::<LoadedChat>().ok());
+        loaded.ok_or_else(|| self.wrong(field, "a loaded chat", &value))
     }
 
     /// A list of tables, each read by `read`.

@@ -6,6 +6,8 @@ use std::time::Instant;
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Value};
 
 use super::convert::{Fields, JsonMarks, Unfolding, exact_text, integer, text};
+use super::replies::Make;
+use crate::chat::restore::{Body, Look};
 use crate::engine::{Answer, ChatId, Effect, Event, LogLevel, Notice, Output, OutputOutcome, TurnEnd};
 use crate::error::Error;
 use crate::gate::{Cause, Fact, Found, Question};
@@ -34,7 +36,8 @@ macro_rules! performers {
 performers! {
     take_input hold_input start_turn send_request finish_request show_text show_reasoning add_message take_back_message
     cut_history add_call start_batch finish_batch prepare_call find_fact ask_judge end_judge ask_approval close_question run_cmd
-    store_text kill_jobs run_output run_exit finish_call notify tell finish_turn clear_chat close_chat log
+    store_text kill_jobs run_output run_exit restore_message restore_call reply finish_call notify tell finish_turn clear_chat
+    close_chat log
 }
 
 /// Performs effects. Only the main thread has one.
@@ -104,12 +107,18 @@ impl Performers {
             Effect::ShowReasoning { chat, text } => {
                 call("show_reasoning", &lua_fn.show_reasoning, (chat.0, text.as_str()))?
             }
-            Effect::AddMessage { chat, message } => self.add_message(chat, &message)?,
+            Effect::AddMessage { chat, message } => self.message("add_message", &lua_fn.add_message, chat, &message)?,
             Effect::TakeBackMessage { chat } => call("take_back_message", &lua_fn.take_back_message, chat.0)?,
             Effect::CutHistory { chat, kept } => call("cut_history", &lua_fn.cut_history, (chat.0, kept))?,
             Effect::AddCall { chat, call: id, wire_id, name, arguments } => {
                 let arguments = (chat.0, id.0, wire_id.as_str(), name.as_str(), arguments.as_str());
                 call("add_call", &lua_fn.add_call, arguments)?
+            }
+            Effect::RestoreMessage { chat, message } => {
+                self.message("restore_message", &lua_fn.restore_message, chat, &message)?;
+            }
+            Effect::RestoreCall { chat, message, index, result, look } => {
+                self.restore_call(chat, (&message, index), &result, look.unwrap_or_default())?;
             }
             Effect::CheckCalls { chat, calls } => runtime.check_calls(chat, calls),
             Effect::StartBatch { chat, calls } => call("start_batch", &lua_fn.start_batch, (chat.0, calls))?,
@@ -172,9 +181,13 @@ impl Performers {
             Effect::CutContent { chat, call: id, content, limits } => {
                 runtime.cut_content(chat, id, content, limits);
             }
-            Effect::FinishCall { chat, call: id, status, content, duration_ms } => {
+            Effect::FinishCall { chat, call: id, status, content, duration_ms, message } => {
                 let arguments = (chat.0, id.0, status.as_str(), content.as_deref(), duration_ms);
-                call("finish_call", &lua_fn.finish_call, arguments)?
+                let given: MultiValue = call("finish_call", &lua_fn.finish_call, arguments)?;
+                // Nothing is given of a chat that is not saved.
+                if let Some(look) = look(&message, &given)? {
+                    runtime.store().look(chat, id, look);
+                }
             }
             Effect::FinishBatch { chat, failed } => call("finish_batch", &lua_fn.finish_batch, (chat.0, failed))?,
             Effect::Notify { chat, notice } => {
@@ -202,24 +215,62 @@ impl Performers {
         preparation(chat, id, &given)
     }
 
-    fn add_message(&self, chat: ChatId, message: &Message) -> Result<(), PerformError> {
-        let function = &self.functions.add_message;
+    /// Hands the reply of a slow export to who waits for it.
+    pub fn reply(&self, lua: &Lua, number: u64, make: Make) -> Result<(), PerformError> {
+        let (value, fault) = match make(lua).map_err(threw("reply"))? {
+            Ok(value) => (value, None),
+            Err(fault) => (Value::Nil, Some(fault)),
+        };
+        call("reply", &self.functions.reply, (number, value, fault))
+    }
+
+    fn restore_call(
+        &self,
+        chat: ChatId,
+        (message, index): (&Message, usize),
+        result: &Message,
+        look: Look,
+    ) -> Result<(), PerformError> {
+        let (Message::Llm { calls, .. }, Message::Tool { content, is_error, .. }) = (message, result) else {
+            return Ok(());
+        };
+        let Some(made) = calls.get(index) else { return Ok(()) };
+        let body = match &look.body {
+            // Nothing is known of its looks: the result says most.
+            Body::Nothing if look.state.is_empty() => Some(content.as_str()),
+            Body::Nothing => None,
+            Body::Result => Some(content.as_str()),
+            Body::Text(text) => Some(text.as_str()),
+        };
+        let (wire_id, name, arguments) = (made.wire_id.as_str(), made.name.as_str(), made.arguments.as_str());
+        let (state, head, fact) = (look.state.as_str(), look.head.as_str(), look.fact.as_deref());
+        let arguments = (chat.0, wire_id, name, arguments, *is_error, state, head, fact, body);
+        call("restore_call", &self.functions.restore_call, arguments)
+    }
+
+    fn message(
+        &self,
+        performer: &'static str,
+        function: &Function,
+        chat: ChatId,
+        message: &Message,
+    ) -> Result<(), PerformError> {
         let none: Option<&str> = None;
         match message {
             Message::System { content } => {
-                call("add_message", function, (chat.0, "system", content.as_str(), none, none, false))
+                call(performer, function, (chat.0, "system", content.as_str(), none, none, false))
             }
             Message::User { content, visible, typed } => {
                 let typed = typed.as_deref();
-                call("add_message", function, (chat.0, "user", content.as_str(), none, none, *visible, none, typed))
+                call(performer, function, (chat.0, "user", content.as_str(), none, none, *visible, none, typed))
             }
             // The calls follow, each as an effect of its own.
             Message::Llm { content, reasoning, calls: _ } => {
                 let reasoning = Some(reasoning.as_str()).filter(|reasoning| !reasoning.is_empty());
-                call("add_message", function, (chat.0, "llm", content.as_str(), none, none, true, reasoning))
+                call(performer, function, (chat.0, "llm", content.as_str(), none, none, true, reasoning))
             }
             Message::Tool { wire_id, content, is_error } => {
-                call("add_message", function, (chat.0, "tool", content.as_str(), wire_id.as_str(), *is_error, true))
+                call(performer, function, (chat.0, "tool", content.as_str(), wire_id.as_str(), *is_error, true))
             }
         }
     }
@@ -261,6 +312,8 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         | Effect::AddMessage { .. }
         | Effect::TakeBackMessage { .. }
         | Effect::CutHistory { .. }
+        | Effect::RestoreMessage { .. }
+        | Effect::RestoreCall { .. }
         | Effect::AddCall { .. }
         | Effect::CheckCalls { .. }
         | Effect::StartBatch { .. }
@@ -358,6 +411,22 @@ fn defined(flags: u64) -> Defined {
     }
 }
 
+/// Reads `state, head, fact or nil, body or nil`: how a call looks that is over. Nothing: it is not known.
+fn look(result: &Message, given: &MultiValue) -> Result<Option<Look>, PerformError> {
+    let nil = Value::Nil;
+    let at = |index: usize| given.get(index).unwrap_or(&nil);
+    let optional = |index: usize| optional_text("finish_call", at(index));
+    let (Some(state), Some(head), fact) = (optional(0)?, optional(1)?, optional(2)?) else { return Ok(None) };
+    let content = if let Message::Tool { content, .. } = result { content.as_str() } else { "" };
+    let body = match at(3).as_string() {
+        None => Body::Nothing,
+        // Mostly: it is not copied.
+        Some(body) if *body.as_bytes() == *content.as_bytes() => Body::Result,
+        Some(body) => Body::Text(body.to_string_lossy()),
+    };
+    Ok(Some(Look { state, head, fact, body }))
+}
+
 /// Kind, cmd counted from 1, text.
 fn output_words(output: &Output) -> (&'static str, Option<usize>, Option<&str>) {
     match output {
@@ -372,6 +441,8 @@ fn notice_words(notice: &Notice) -> (&'static str, Option<&str>) {
     match notice {
         Notice::RequestFailed(message) => ("request_failed", Some(message)),
         Notice::Request(text) => ("request", Some(text)),
+        Notice::Restored(text) => ("restored", Some(text)),
+        Notice::Saving(text) => ("saving", Some(text)),
         Notice::NothingToSend => ("nothing_to_send", None),
         Notice::NothingToSkip => ("nothing_to_skip", None),
         Notice::NothingToEdit => ("nothing_to_edit", None),

@@ -11,6 +11,7 @@ use mlua::Lua;
 use super::convert::Unfolding;
 use super::guard;
 use super::perform::{PerformError, Performers, not_prepared, reply_after_fault};
+use super::replies::Replies;
 use super::waker::Waker;
 use crate::engine::{ChatId, ChatSettings, Effect, Engine, Event, LogLevel};
 use crate::gate::approvals::Approval;
@@ -33,6 +34,8 @@ pub struct Pump {
     preparing: RefCell<Option<Preparing>>,
     /// What is on its way to the engine.
     pub inbox: Arc<Inbox>,
+    /// What slow exports answer.
+    pub replies: Arc<Replies>,
     /// The fault that was reported last: one that repeats itself is shown once.
     last_fault: RefCell<String>,
     /// What runs off the main loop.
@@ -65,6 +68,7 @@ impl Pump {
             inbox: Arc::clone(&inbox),
             last_fault: RefCell::default(),
             runtime: Runtime::new(inbox),
+            replies: Arc::new(Replies::new(Arc::clone(&waker))),
             waker,
             performers: RefCell::default(),
             panics: Cell::new(false),
@@ -125,8 +129,8 @@ impl Pump {
         }
     }
 
-    /// Ends all turns, for good: jobs are ended, `on_exit` runs, commands and requests are stopped. Bounded by twice
-    /// [`LEAVING_BUDGET`] and what [`Runtime::shutdown`] takes.
+    /// Ends all turns, for good: jobs are ended, `on_exit` runs, commands and requests are stopped, chats are saved. Bounded
+    /// by twice [`LEAVING_BUDGET`] and what [`Runtime::shutdown`] and `Store::finish` take.
     pub fn shut_down(&self, lua: &Lua) {
         let chats = self.engine.borrow().chats();
         for chat in chats {
@@ -136,6 +140,7 @@ impl Pump {
         self.runtime.shutdown();
         // What became of the commands, whose calls may have an `on_exit`. A budget of its own: stubborn ones use up the first.
         self.work(lua, Instant::now() + LEAVING_BUDGET);
+        self.runtime.store().finish();
         self.waker.close();
     }
 
@@ -165,6 +170,7 @@ impl Pump {
         }
         let effect = self.effects.borrow_mut().pop_front();
         match effect {
+            // What it does is not saved: it says nothing.
             Some(Effect::PrepareCall { chat, call, arguments, copying }) => {
                 let arguments = Unfolding::new(arguments);
                 self.prepare(lua, performers, Preparing { chat, call, arguments, copying }, until);
@@ -176,9 +182,22 @@ impl Pump {
             }
             None => {}
         }
+        if self.deliver(lua, performers) {
+            return true;
+        }
         let Some(event) = self.inbox.pop() else { return false };
         let effects = self.engine.borrow_mut().handle(now_ms(), event);
         self.effects.borrow_mut().extend(effects);
+        true
+    }
+
+    /// Hands the reply of a slow export to Lua. False: there is none.
+    fn deliver(&self, lua: &Lua, performers: &Performers) -> bool {
+        let Some((number, make)) = self.replies.pop() else { return false };
+        // The callback is somebody's code.
+        self.wake_for_others();
+        let outcome = guard::catch(|| performers.reply(lua, number, make));
+        self.reported(performers, outcome);
         true
     }
 
@@ -201,7 +220,7 @@ impl Pump {
 
     /// What is queued must not wait for a tool that runs the editor's loop to wait for it.
     fn wake_for_others(&self) {
-        if !(self.effects.borrow().is_empty() && self.inbox.is_empty()) {
+        if !(self.effects.borrow().is_empty() && self.inbox.is_empty() && self.replies.is_empty()) {
             self.waker.wake();
         }
     }
@@ -220,6 +239,7 @@ impl Pump {
         if runs_foreign_code(&effect) {
             self.wake_for_others();
         }
+        self.runtime.store().record(&effect);
         let after_fault = reply_after_fault(&effect);
         let outcome = guard::catch(|| performers.perform(&self.runtime, effect));
         let reply = self.reported(performers, outcome).unwrap_or(after_fault);

@@ -9,6 +9,7 @@ use super::*;
 use crate::adapter::EndReason;
 use crate::gate::{Cause, FACT_LIMIT_MS};
 use crate::message::Call;
+use crate::saved::{self, Recorder};
 use crate::tool::{ArgumentsError, Defined, GateSettings, OwnApproval};
 use crate::turn::call::STOP_LIMIT_MS;
 
@@ -183,9 +184,10 @@ fn a_call_runs_and_its_result_goes_back() {
         ]
     );
     let effects = hand.finish(call, "5000");
+    let message = Arc::new(Message::Tool { wire_id: "c1".into(), content: "5000".into(), is_error: false });
     assert_eq!(
         effects[0],
-        Effect::FinishCall { chat, call, status: CallStatus::Success, content: None, duration_ms: 0 }
+        Effect::FinishCall { chat, call, status: CallStatus::Success, content: None, duration_ms: 0, message }
     );
     assert!(sends(&effects));
     assert_eq!(hand.results(), vec![("c1".into(), "5000".into(), false)]);
@@ -788,6 +790,68 @@ fn editing_the_last_message_forgets_it_and_what_came_of_it() {
 }
 
 #[test]
+fn a_restored_chat_comes_back_in_order_and_goes_on_with_a_valid_request() {
+    let message = |message: Message| Arc::new(message);
+    let call = |id: &str| Call { wire_id: id.into(), name: "glob".into(), arguments: "{}".into(), extra: None };
+    let user = message(Message::User { content: "go".into(), visible: true, typed: None });
+    let calls = vec![call("c1"), call("c2")];
+    let llm = message(Message::Llm { content: String::new(), reasoning: String::new(), calls });
+    let result =
+        |id: &str| message(Message::Tool { wire_id: id.into(), content: format!("result of {id}"), is_error: false });
+    let mut history = History::default();
+    for message in [&user, &llm, &result("c2"), &result("c1")] {
+        history.push_shared(Arc::clone(message));
+    }
+    let look = Look { state: "success".into(), head: "glob  *".into(), ..Look::default() };
+    let looks = [("c2".to_owned(), look.clone())].into();
+    let restored = Restored { history, looks, unknown: vec!["glob".into(); 2], ..Restored::default() };
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let effects = hand.say(Event::ChatRestored { chat, restored: restored.clone() });
+    let shown = |message: &Arc<Message>| Effect::RestoreMessage { chat, message: Arc::clone(message) };
+    let shown_call = |index, id: &str, look| {
+        let (message, result) = (Arc::clone(&llm), result(id));
+        Effect::RestoreCall { chat, message, index, result, look }
+    };
+    let text = "The chat was interrupted. 2 calls had started, and what was done is not known: glob.";
+    assert_eq!(
+        effects,
+        vec![
+            shown(&user),
+            shown(&llm),
+            shown_call(0, "c1", None),
+            shown_call(1, "c2", Some(look)),
+            shown(&result("c1")),
+            shown(&result("c2")),
+            Effect::Notify { chat, notice: Notice::Restored(text.into()) },
+        ]
+    );
+    assert!(matches!(hand.say(Event::ChatRestored { chat, restored })[..], [Effect::Log { .. }]), "it is not empty");
+    // An id that a saved call has is not given again.
+    let effects = hand.calls("more", &[("c1", "glob", Ok(json!({})))]);
+    let given = effects.iter().find_map(|effect| match effect {
+        Effect::AddCall { wire_id, .. } => Some(wire_id.as_str()),
+        _ => None,
+    });
+    assert_eq!(given, Some("call_lathe_1"));
+}
+
+#[test]
+fn half_an_answer_that_was_saved_is_taken_back_when_it_is_asked_for_again() {
+    let mut history = History::default();
+    history.push(Message::User { content: "go".into(), visible: true, typed: None });
+    history.push(Message::Llm { content: "half".into(), reasoning: String::new(), calls: Vec::new() });
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let restored = Restored { history, interrupted: true, ..Restored::default() };
+    hand.say(Event::ChatRestored { chat, restored });
+    hand.say(Event::Submitted { chat });
+    let effects = hand.say(Event::InputTaken { chat, text: None, typed: None });
+    assert_eq!(effects[0], Effect::TakeBackMessage { chat });
+    assert!(sends(&effects));
+}
+
+#[test]
 fn stop_during_setup_still_runs_on_exit() {
     let mut hand = Hand::new();
     let chat = hand.chat;
@@ -1055,6 +1119,9 @@ struct Storm {
     saved: BTreeSet<Approval>,
     /// The histories as the effects tell them.
     told: BTreeMap<ChatId, Vec<Arc<Message>>>,
+    recorder: Recorder,
+    /// The chats as they would be saved.
+    files: BTreeMap<ChatId, Vec<u8>>,
 }
 
 impl Storm {
@@ -1079,6 +1146,8 @@ impl Storm {
             judging: BTreeSet::new(),
             saved: BTreeSet::new(),
             told: BTreeMap::new(),
+            recorder: Recorder::default(),
+            files: BTreeMap::new(),
         }
     }
 
@@ -1105,6 +1174,10 @@ impl Storm {
     }
 
     fn perform(&mut self, effect: Effect) {
+        if let (Some(chat), Some(record)) = (effect.chat(), self.recorder.record(&effect)) {
+            assert!(Recorder::may_record(&effect), "{effect:?}");
+            record.write(self.files.entry(chat).or_default());
+        }
         match effect {
             Effect::TakeInput { chat } => {
                 let text = (self.choose(4) != 3).then(|| "hello".to_owned());
@@ -1291,6 +1364,7 @@ impl Storm {
             | Effect::Notify { .. }
             | Effect::Tell { .. } => {}
             Effect::AddMessage { chat, message } => self.told.entry(chat).or_default().push(message),
+            Effect::RestoreMessage { .. } | Effect::RestoreCall { .. } => panic!("nothing was saved"),
             Effect::TakeBackMessage { chat } => {
                 let taken = self.told.entry(chat).or_default().pop();
                 assert!(matches!(taken.as_deref(), Some(Message::Llm { calls, .. }) if calls.is_empty()), "{taken:?}");
@@ -1340,6 +1414,9 @@ impl Storm {
         let history = self.engine.history(chat).expect("a chat that sends exists");
         let told = self.told.get(&chat).map_or(&[][..], Vec::as_slice);
         assert_eq!(history.messages(), told, "the effects tell the whole history");
+        let saved = saved::load(self.files.get(&chat).map_or(&[], Vec::as_slice)).restored;
+        assert_eq!(&saved.history, history, "the file tells the whole history");
+        assert_eq!((saved.skipped, saved.interrupted, saved.not_run.len() + saved.unknown.len()), (0, false, 0));
         let mut awaited: VecDeque<&str> = VecDeque::new();
         let mut ids = BTreeSet::new();
         for message in history.messages() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::call::{Carried, Context, End, ToolCall};
 use crate::engine::Effect;
 use crate::gate::DOOM_LOOP;
-use crate::message::{History, Message};
+use crate::message::History;
 use crate::tool::CallId;
 
 /// The calls of one answer, from the first that runs to the last result.
@@ -158,15 +158,9 @@ impl Batch {
     fn report(&mut self, ctx: &mut Context, history: &mut History) {
         while let Some(call) = self.calls.get(self.reported) {
             let Some(result) = call.result() else { return };
-            history.push(Message::Tool {
-                wire_id: call.wire_id.clone(),
-                content: result.content.clone(),
-                is_error: result.status.is_failure(),
-            });
+            history.push_shared(Arc::clone(&result.message));
+            ctx.emit(Effect::AddMessage { chat: ctx.chat, message: Arc::clone(&result.message) });
             self.reported += 1;
-            if let Some(message) = history.messages().last() {
-                ctx.emit(Effect::AddMessage { chat: ctx.chat, message: Arc::clone(message) });
-            }
         }
     }
 }

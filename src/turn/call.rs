@@ -3,6 +3,8 @@
 mod decide;
 mod end;
 
+use std::sync::Arc;
+
 pub use end::End;
 use end::timed_out;
 use serde_json::Value;
@@ -10,6 +12,7 @@ use serde_json::Value;
 use crate::engine::{ChatId, ChatSettings, Effect, LogLevel, Output, OutputOutcome};
 use crate::gate::approvals::{Approval, Approvals, Scope};
 use crate::gate::{self, Fact, Facts};
+use crate::message::Message;
 use crate::tool::{CallId, CallStatus, Copying, Defined, GateSettings, OwnApproval, Preparation, shown};
 
 /// What a call may touch while it handles an event.
@@ -89,8 +92,8 @@ pub const STOP_LIMIT_MS: u64 = 3_000;
 pub struct CallResult {
     /// How it ended.
     pub status: CallStatus,
-    /// The text for the model.
-    pub content: String,
+    /// What the history gets.
+    pub message: Arc<Message>,
 }
 
 #[derive(Clone, Debug)]
@@ -488,23 +491,35 @@ impl ToolCall {
             ctx.emit(Effect::CutContent { chat: ctx.chat, call: self.id, content, limits });
             return;
         }
-        self.stage = Stage::Finished(CallResult { status, content });
-        ctx.emit(Effect::FinishCall { chat: ctx.chat, call: self.id, status, content: ours, duration_ms });
+        self.finish_with(ctx, status, content, ours, duration_ms);
     }
 
     /// The result is short enough now.
     pub fn content_cut(&mut self, ctx: &mut Context, content: String) {
         let Stage::Cutting { status, ours, duration_ms } = &mut self.stage else { return self.ignore_late(ctx) };
         let (status, ours, duration_ms) = (*status, ours.take(), *duration_ms);
-        self.stage = Stage::Finished(CallResult { status, content });
-        ctx.emit(Effect::FinishCall { chat: ctx.chat, call: self.id, status, content: ours, duration_ms });
+        self.finish_with(ctx, status, content, ours, duration_ms);
     }
 
     /// For a call that never got to Lua.
     fn finish(&mut self, ctx: &mut Context, started_ms: u64, status: CallStatus, content: String) {
-        self.stage = Stage::Finished(CallResult { status, content: content.clone() });
         let duration_ms = ctx.now_ms.saturating_sub(started_ms);
-        ctx.emit(Effect::FinishCall { chat: ctx.chat, call: self.id, status, content: Some(content), duration_ms });
+        self.finish_with(ctx, status, content.clone(), Some(content), duration_ms);
+    }
+
+    fn finish_with(
+        &mut self,
+        ctx: &mut Context,
+        status: CallStatus,
+        content: String,
+        ours: Option<String>,
+        duration_ms: u64,
+    ) {
+        let message = Message::Tool { wire_id: self.wire_id.clone(), content, is_error: status.is_failure() };
+        let message = Arc::new(message);
+        self.stage = Stage::Finished(CallResult { status, message: Arc::clone(&message) });
+        let (chat, call) = (ctx.chat, self.id);
+        ctx.emit(Effect::FinishCall { chat, call, status, content: ours, duration_ms, message });
     }
 
     fn ignore_late(&self, ctx: &mut Context) {

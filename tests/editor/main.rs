@@ -27,5 +27,6 @@ mod leaving;
 mod library;
 mod provider;
 mod questions;
+mod resume;
 mod text;
 mod turns;

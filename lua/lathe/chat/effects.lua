@@ -14,6 +14,7 @@ local judge = require("lathe.chat.judge")
 local log = require("lathe.log")
 local notify = require("lathe.notify")
 local prompt = require("lathe.chat.prompt")
+local saving = require("lathe.chat.saving")
 local system = require("lathe.chat.system")
 
 ---What follows is the model's.
@@ -100,6 +101,72 @@ local function show_end(chat, call, status, content, duration_ms)
   chat.render:change_call(call_block)
 end
 
+---How a call that is over looks, to be saved.
+---@param call_block lathe.Block
+---@return string state
+---@return string head
+---@return string? fact
+---@return string? body
+local function look_of(call_block)
+  local body = call_block.body
+  return call_block.state, call_block.head, call_block.fact or nil, body and table.concat(body, "\n") or nil
+end
+
+---Extends the chat's list.
+---@param chat lathe.Chat
+---@param role "user"|"system"|"llm"|"tool"
+---@return lathe.Message
+local function append_message(chat, role, content, wire_id, is_error, visible, reasoning, typed)
+  local message = { role = role, content = content, opts = { visible = visible }, _meta = {} }
+  chat.messages[#chat.messages + 1] = message
+  if role == "tool" then
+    message.tools = { call_id = wire_id, is_error = is_error or false }
+  elseif role == "llm" then
+    chat.last_llm = message
+    message.reasoning = reasoning and reasoning ~= "" and { content = reasoning } or nil
+  elseif role == "user" then
+    message._meta.typed = typed
+  end
+  return message
+end
+
+---Adds a call to the newest message of the model.
+---@param chat lathe.Chat
+---@param wire_id string
+---@param name string
+---@param arguments string
+---@return lathe.FunctionCall
+local function append_call(chat, wire_id, name, arguments)
+  local function_call = { id = wire_id, type = "function", ["function"] = { name = name, arguments = arguments } }
+  local message = chat.last_llm
+  if message then
+    local list = message.tools
+    if not list then
+      list = { calls = {} }
+      message.tools = list
+    end
+    list = list.calls
+    list[#list + 1] = function_call
+  end
+  return function_call
+end
+
+-- What a call that is over can look like.
+local final = {}
+for _, state in ipairs({
+  "success",
+  "error",
+  "invalid",
+  "rejected",
+  "denied",
+  "cancelled",
+  "stopped",
+  "skipped",
+  "timeout",
+}) do
+  final[state] = true
+end
+
 ---@param chat lathe.Chat
 ---@param kind string
 ---@param text string?
@@ -119,6 +186,8 @@ local function tell(chat, kind, text)
     chat:notice("The model wrote a tool call as text. Nothing was run.")
   elseif kind == "repeated_call" then
     chat:notice(("The model repeats a call of %s that cannot run. Nothing was sent."):format(text or "a tool"))
+  elseif kind == "restored" or kind == "saving" then
+    chat:notice(text or "")
   elseif kind == "nothing_to_send" then
     notify.info("there is nothing to send")
   elseif kind == "nothing_to_skip" then
@@ -142,6 +211,7 @@ function M.performers(chats)
       return nil
     end
     local text, typed = prompt.take(chat)
+    saving.note(chat)
     chat.taken = text
     return text, typed
   end
@@ -179,6 +249,7 @@ function M.performers(chats)
       core.lib.fail_request({ chat = id, request = request, message = chat.adapter_message })
       return
     end
+    saving.note(chat) -- a tool may have added others
     chat.request = request
     chat.is_answering = true
     local prompts = system.prompts(chat)
@@ -232,21 +303,14 @@ function M.performers(chats)
     if not chat then
       return
     end
-    local message = { role = role, content = content, opts = { visible = visible }, _meta = {} }
-    local messages = chat.messages
-    messages[#messages + 1] = message
-    if role == "tool" then
-      message.tools = { call_id = wire_id, is_error = is_error or false }
-    elseif role == "llm" then
-      chat.last_llm = message
-      message.reasoning = reasoning and reasoning ~= "" and { content = reasoning } or nil
+    local message = append_message(chat, role, content, wire_id, is_error, visible, reasoning, typed)
+    if role == "llm" then
       -- The model's own text has been shown as it came.
       if chat.given[1] == content and visible then
         table.remove(chat.given, 1)
         chat:add_buf_message(message)
       end
     elseif role == "user" then
-      message._meta.typed = typed
       if chat.taken == content then
         chat.taken = nil
       elseif visible then
@@ -282,19 +346,52 @@ function M.performers(chats)
     if not chat then
       return
     end
-    local function_call = { id = wire_id, type = "function", ["function"] = { name = name, arguments = arguments } }
-    local message = chat.last_llm
-    if message then
-      local list = message.tools
-      if not list then
-        list = { calls = {} }
-        message.tools = list
-      end
-      list = list.calls
-      list[#list + 1] = function_call
-    end
-    calls.add(chat, call, function_call)
+    calls.add(chat, call, append_call(chat, wire_id, name, arguments))
   end
+
+  function P.restore_message(id, role, content, wire_id, is_error, visible, reasoning, typed)
+    local chat = chats[id]
+    if not chat then
+      return
+    end
+    append_message(chat, role, content, wire_id, is_error, visible, reasoning, typed)
+    if role == "user" and visible then
+      chat.render:add_user(chat:title("user"), typed or content)
+    elseif role == "llm" then
+      open_llm(chat)
+      chat.render:begin_answer()
+      if reasoning and chat.display.chat.show_reasoning then
+        chat.render:add_text(reasoning, "reasoning")
+      end
+      if content ~= "" then
+        chat.render:add_text(content, "text")
+      end
+    end
+  end
+
+  function P.restore_call(id, wire_id, name, arguments, is_error, state, head, fact, body)
+    local chat = chats[id]
+    if not chat then
+      return
+    end
+    append_call(chat, wire_id, name, arguments)
+    open_llm(chat)
+    if head == "" then
+      head = name .. (arguments ~= "{}" and "  " .. arguments or "")
+    end
+    chat.render:add_call({
+      kind = "call",
+      state = final[state] and state or is_error and "error" or "success",
+      head = block.one_line(head),
+      is_live = false,
+      body = body and body ~= "" and { body } or false,
+      question = false,
+      fact = fact and block.one_line(fact) or nil,
+      bytes = body and #body or 0,
+    })
+  end
+
+  P.reply = core.deliver
 
   function P.start_batch(id, n_calls)
     local chat = chats[id]
@@ -431,6 +528,9 @@ function M.performers(chats)
     events.emit_call("ToolFinished", chat, call, status, duration_ms)
     if chat.on_call_finished then
       chat.on_call_finished(call, status)
+    end
+    if chat.is_saved then
+      return look_of(call.block)
     end
   end
 

@@ -15,6 +15,7 @@ local effects = require("lathe.chat.effects")
 local events = require("lathe.events")
 local registry = require("lathe.tools.registry")
 local render = require("lathe.chat.render")
+local saving = require("lathe.chat.saving")
 local system = require("lathe.chat.system")
 
 local chats = {} ---@type table<integer, lathe.Chat> by id
@@ -122,22 +123,46 @@ local function wipe_left_behind()
   end
 end
 
+---The library at work, for what the user asked for.
+---@return lathe.Core? lib
+---@return string? message why there is none; the user has been told
+function M.need()
+  local lib, message = core.need()
+  if lib and not started then
+    wipe_left_behind()
+    lib.start(effects.performers(chats))
+    lib.keep_outputs({ folder = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output") })
+    lib.keep_chats({ folder = saving.folder() })
+    approvals.keep(lib)
+    started = true
+  end
+  return lib, message
+end
+
+---Goes on with a chat that was read from a file.
+---@param chat lathe.Chat
+---@param loaded lathe.LoadedChat
+local function restore(chat, loaded)
+  chat.system_prompt = system.main(chat)
+  local save = chat.config.save
+  chat.saved_id = core.lib.restore_chat({ chat = chat.id, loaded = loaded.loaded, save = save })
+  for _, message in ipairs(chat.tool_registry:restore(loaded.tools, loaded.groups)) do
+    require("lathe.notify").warn(message)
+  end
+  if save then
+    saving.begin(chat)
+  end
+end
+
 ---Opens a chat.
 ---@param opts lathe.ChatOpts?
 ---@return lathe.Chat? chat
 ---@return string? message why there is none
 function M.new(opts)
   opts = opts or {}
-  local lib, message = core.need()
+  local lib, message = M.need()
   if not lib then
     return nil, message
-  end
-  if not started then
-    wipe_left_behind()
-    lib.start(effects.performers(chats))
-    lib.keep_outputs({ folder = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output") })
-    approvals.keep(lib)
-    started = true
   end
   local all = config.get()
   local settings = all.interactions.chat
@@ -148,7 +173,7 @@ function M.new(opts)
     config = settings,
     display = all.display,
     limits = all.tool_output,
-    cwd = vim.fn.getcwd(),
+    cwd = opts._cwd or vim.fn.getcwd(),
     messages = {},
     stderr = {},
     calls = {},
@@ -181,7 +206,14 @@ function M.new(opts)
   chat.tools = calls.view(chat)
   dress_buffer(chat)
   events.emit("ChatCreated", chat)
-  add_defaults(chat)
+  if opts._restored then
+    restore(chat, opts._restored)
+  else
+    if settings.save and not opts._unlisted then
+      saving.begin(chat)
+    end
+    add_defaults(chat)
+  end
   for _, name in ipairs(opts.tools or {}) do
     local ok, fault, told = chat.tool_registry:add(name)
     if not ok and fault and not told then
@@ -220,6 +252,16 @@ function M.running()
     end
   end
   return newest
+end
+
+---@param id string
+---@return lathe.Chat? chat the one that is saved under it
+function M.saved_as(id)
+  for _, chat in pairs(chats) do
+    if chat.saved_id == id and not chat.is_closing then
+      return chat
+    end
+  end
 end
 
 ---@param bufnr integer?
