@@ -1,21 +1,30 @@
 //! Adapters: what goes to a provider and what comes back, in one shape for all of them. Each wire format has its codec in
 //! `adapter/`: pure, without sockets, clocks or Lua. Sending is the runtime's business.
 
+pub mod anthropic;
+mod body;
 mod fault;
 mod fit;
+pub mod gemini;
+pub mod ollama;
 pub mod openai;
+pub mod openai_responses;
+mod reader;
 pub mod scripted;
 pub mod sse;
+#[cfg(test)]
+mod testing;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 pub use fault::error_text;
 
-use crate::message::Message;
+use crate::message::{Message, Opaque};
 
 /// One piece of a model's answer, whatever the wire format.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +56,10 @@ pub enum Item {
         /// An object; joins what came before.
         extra: Value,
     },
+    /// A tool that the provider has run itself: for the user to see. What the provider wants back of it is in `Opaque`.
+    Ran(ProviderCall),
+    /// What the provider wants back with this answer. Once, before `End`.
+    Opaque(Opaque),
     /// Token counts of the request, as the provider reports them.
     Usage {
         /// Tokens read.
@@ -63,6 +76,19 @@ pub enum Item {
     Failed(String),
 }
 
+/// A call that the provider ran itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProviderCall {
+    /// The tool's name at the provider.
+    pub name: String,
+    /// What it was asked, on one line; may be empty.
+    pub label: String,
+    /// What came of it, may be empty.
+    pub output: String,
+    /// Whether it failed.
+    pub is_error: bool,
+}
+
 /// Why a model stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EndReason {
@@ -74,6 +100,8 @@ pub enum EndReason {
     Length,
     /// The provider's filter cut it off.
     ContentFilter,
+    /// The provider's own tools took long: sent back as it is, the answer goes on.
+    Paused,
     /// A word that lathe does not know.
     Other(String),
 }
@@ -83,6 +111,69 @@ pub enum EndReason {
 pub enum Wire {
     /// OpenAI's chat completions, and every server compatible with them.
     OpenAi,
+    /// OpenAI's responses.
+    OpenAiResponses,
+    /// Anthropic's messages.
+    Anthropic,
+    /// Google's generateContent.
+    Gemini,
+    /// Ollama's own chat.
+    Ollama,
+}
+
+impl Wire {
+    /// All of them, under the names that adapters use.
+    pub const ALL: &[(&str, Self)] = &[
+        ("openai", Self::OpenAi),
+        ("openai_responses", Self::OpenAiResponses),
+        ("anthropic", Self::Anthropic),
+        ("gemini", Self::Gemini),
+        ("ollama", Self::Ollama),
+    ];
+}
+
+/// Where an answer comes from: what only its provider understands goes back there, and nowhere else.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The adapter's name.
+    pub adapter: String,
+    /// The model's name.
+    pub model: String,
+}
+
+impl Origin {
+    /// Wraps what a codec keeps of an answer.
+    pub fn opaque(&self, data: Value) -> Opaque {
+        Opaque { adapter: self.adapter.clone(), model: self.model.clone(), data }
+    }
+
+    /// What was kept of an answer, when it came from the same adapter.
+    pub fn of_adapter<'a>(&self, opaque: Option<&'a Opaque>) -> Option<&'a Opaque> {
+        opaque.filter(|opaque| opaque.adapter == self.adapter)
+    }
+
+    /// The same, when it came from the same model, too.
+    pub fn of_model<'a>(&self, opaque: Option<&'a Opaque>) -> Option<&'a Opaque> {
+        self.of_adapter(opaque).filter(|opaque| opaque.model == self.model)
+    }
+}
+
+/// What sets a server apart from others that speak the same format. An adapter's table says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dialect {
+    /// Ids of calls must have exactly so many letters and digits.
+    pub call_id_length: Option<usize>,
+    /// The model must say something between a result and a message of the user.
+    pub answer_between: bool,
+    /// The field of a message with calls in which the reasoning must come back, also when it is empty.
+    pub reasoning_back: Option<String>,
+    /// Fields of the model's message that must come back as they are.
+    pub keep: Vec<String>,
+    /// It refuses to enforce schemas.
+    pub no_strict: bool,
+    /// It takes no schema of the answer.
+    pub no_answer_schema: bool,
 }
 
 /// A tool as its author describes it.
@@ -113,6 +204,10 @@ pub struct BuildInput<'a> {
     pub settings: &'a Map<String, Value>,
     /// JSON Schema of the answer; none: it may be any text.
     pub answer: Option<&'a Value>,
+    /// Who gets the request.
+    pub origin: &'a Origin,
+    /// How the server differs from others.
+    pub dialect: &'a Dialect,
 }
 
 /// A request's body and what is needed to read the answer.
@@ -130,7 +225,24 @@ pub struct Built {
 pub fn build(wire: Wire, input: BuildInput<'_>) -> Built {
     match wire {
         Wire::OpenAi => openai::build(input),
+        Wire::OpenAiResponses => openai_responses::build(input),
+        Wire::Anthropic => anthropic::build(input),
+        Wire::Gemini => gemini::build(input),
+        Wire::Ollama => ollama::build(input),
     }
+}
+
+/// What a decoder knows of the request that is answered.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// As [`build`] made them.
+    pub names: Names,
+    /// Who answers.
+    pub origin: Origin,
+    /// How the server differs from others.
+    pub dialect: Dialect,
+    /// Whether a stream was asked for. What the server really sends decides.
+    pub streaming: bool,
 }
 
 /// Reads an answer as it arrives: the same items for every split of its bytes.
@@ -142,43 +254,56 @@ pub struct Decoder {
 #[derive(Debug)]
 enum Codec {
     OpenAi(Box<openai::Decoder>),
+    OpenAiResponses(Box<openai_responses::Decoder>),
+    Anthropic(Box<anthropic::Decoder>),
+    Gemini(Box<gemini::Decoder>),
+    Ollama(Box<ollama::Decoder>),
+}
+
+/// The same call to whichever codec it is.
+macro_rules! with_codec {
+    ($codec:expr, $decoder:ident => $call:expr) => {
+        match $codec {
+            Codec::OpenAi($decoder) => $call,
+            Codec::OpenAiResponses($decoder) => $call,
+            Codec::Anthropic($decoder) => $call,
+            Codec::Gemini($decoder) => $call,
+            Codec::Ollama($decoder) => $call,
+        }
+    };
 }
 
 impl Decoder {
-    /// A decoder for one answer. `streaming`: whether a stream was asked for. What the server really sends decides.
-    pub fn new(wire: Wire, names: Names, streaming: bool) -> Self {
+    /// A decoder for one answer.
+    pub fn new(wire: Wire, asked: Asked) -> Self {
         let codec = match wire {
-            Wire::OpenAi => Codec::OpenAi(Box::new(openai::Decoder::new(names, streaming))),
+            Wire::OpenAi => Codec::OpenAi(Box::new(openai::Decoder::new(asked))),
+            Wire::OpenAiResponses => Codec::OpenAiResponses(Box::new(openai_responses::decoder(asked))),
+            Wire::Anthropic => Codec::Anthropic(Box::new(anthropic::decoder(asked))),
+            Wire::Gemini => Codec::Gemini(Box::new(gemini::decoder(asked))),
+            Wire::Ollama => Codec::Ollama(Box::new(ollama::decoder(asked))),
         };
         Self { codec }
     }
 
     /// Takes more of the body. Nothing follows `Item::End` and `Item::Failed`.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<Item> {
-        match &mut self.codec {
-            Codec::OpenAi(decoder) => decoder.push(bytes),
-        }
+        with_codec!(&mut self.codec, decoder => decoder.push(bytes))
     }
 
     /// The body is complete. Gives `Item::End` or `Item::Failed` unless one was given before.
     pub fn finish(&mut self) -> Vec<Item> {
-        match &mut self.codec {
-            Codec::OpenAi(decoder) => decoder.finish(),
-        }
+        with_codec!(&mut self.codec, decoder => decoder.finish())
     }
 
     /// Whether the provider has said why the model stopped: all of the answer is there, whatever becomes of the body.
     pub fn is_whole(&self) -> bool {
-        match &self.codec {
-            Codec::OpenAi(decoder) => decoder.is_whole(),
-        }
+        with_codec!(&self.codec, decoder => decoder.is_whole())
     }
 
     /// Whether `Item::End` or `Item::Failed` was given: what else arrives means nothing.
     pub fn is_over(&self) -> bool {
-        match &self.codec {
-            Codec::OpenAi(decoder) => decoder.is_over(),
-        }
+        with_codec!(&self.codec, decoder => decoder.is_over())
     }
 }
 
@@ -191,24 +316,35 @@ const MAX_NAME_BYTES: usize = 64;
 pub struct Names {
     wires: HashMap<String, String>,
     tools: HashMap<String, String>,
+    /// The first byte must be a letter or `_`.
+    like_words: bool,
 }
 
 impl Names {
     /// Names for these tools.
     pub fn new<'a>(tools: impl IntoIterator<Item = &'a str>) -> Self {
-        let (legal, others): (Vec<&str>, Vec<&str>) = tools.into_iter().partition(|name| is_legal(name));
+        Self::default().with(tools)
+    }
+
+    /// The same for a provider whose names begin with a letter or `_`.
+    pub fn like_words<'a>(tools: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { like_words: true, ..Self::default() }.with(tools)
+    }
+
+    fn with<'a>(self, tools: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut names = self;
+        let (legal, others): (Vec<&str>, Vec<&str>) = tools.into_iter().partition(|name| names.is_legal(name));
         let mut taken: HashSet<Cow<str>> = legal.into_iter().map(Cow::Borrowed).collect();
-        let mut names = Self::default();
         for tool in others {
             if names.wires.contains_key(tool) {
                 continue;
             }
-            let mut wire = shorten(tool, 0);
+            let mut wire = names.shorten(tool, 0);
             for salt in 1.. {
                 if taken.insert(Cow::Owned(wire.clone())) {
                     break;
                 }
-                wire = shorten(tool, salt);
+                wire = names.shorten(tool, salt);
             }
             names.wires.insert(tool.to_owned(), wire.clone());
             names.tools.insert(wire, tool.to_owned());
@@ -220,9 +356,18 @@ impl Names {
     pub fn wire<'a>(&'a self, tool: &'a str) -> Cow<'a, str> {
         match self.wires.get(tool) {
             Some(wire) => Cow::Borrowed(wire),
-            None if is_legal(tool) => Cow::Borrowed(tool),
-            None => Cow::Owned(shorten(tool, 0)),
+            None if self.is_legal(tool) => Cow::Borrowed(tool),
+            None => Cow::Owned(self.shorten(tool, 0)),
         }
+    }
+
+    fn is_legal(&self, name: &str) -> bool {
+        is_legal(name) && (!self.like_words || begins_word(name))
+    }
+
+    fn shorten(&self, name: &str, salt: u32) -> String {
+        let short = shorten(name, salt, MAX_NAME_BYTES - 1);
+        if self.like_words && !begins_word(&short) { format!("_{short}") } else { shorten(name, salt, MAX_NAME_BYTES) }
     }
 
     /// The tool that a provider means; what it made up stays as it is.
@@ -239,11 +384,27 @@ fn is_legal_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
-/// The first 55 bytes, `_`, and eight digits of a hash of the whole.
-fn shorten(name: &str, salt: u32) -> String {
-    let head = name.bytes().take(MAX_NAME_BYTES - 9);
+fn begins_word(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+}
+
+/// An id of a call that providers take which did not make it: up to 64 letters, digits, `_` and `-`.
+pub(crate) fn legal_id(id: &str) -> Cow<'_, str> {
+    if is_legal(id) { Cow::Borrowed(id) } else { Cow::Owned(shorten(id, 0, MAX_NAME_BYTES)) }
+}
+
+/// The first bytes, 55 when there is room for 64, then `_` and eight digits of a hash of the whole.
+fn shorten(name: &str, salt: u32, room: usize) -> String {
+    let head = name.bytes().take(room - 9);
     let head: String = head.map(|byte| if is_legal_byte(byte) { char::from(byte) } else { '_' }).collect();
     format!("{head}_{:08x}", fnv1a(name.bytes().chain(salt.to_le_bytes().into_iter().filter(|byte| *byte != 0))))
+}
+
+/// An id of exactly so many letters and digits (at least 8) for another one, the same in every request.
+pub(crate) fn hashed_id(id: &str, length: usize) -> String {
+    let tail = format!("{:08x}", fnv1a(id.bytes()));
+    let head = id.chars().filter(char::is_ascii_alphanumeric).chain(std::iter::repeat('0'));
+    head.take(length.saturating_sub(tail.len())).chain(tail.chars()).take(length).collect()
 }
 
 /// FNV-1a: the names must be the same in every build and process, which the standard hasher does not promise.

@@ -257,6 +257,21 @@ impl Exports<'_> {
             }
             Ok(Value::Nil)
         })?;
+        // The number of a reply: the document as a text.
+        self.add("fetch", |_, pump, table: Value| {
+            let fields = Fields::new("fetch", table)?;
+            let request = HttpRequest { is_get: true, ..http_request(&fields)? };
+            fields.finish()?;
+            let expected = pump.replies.expect();
+            let reply = expected.number;
+            pump.runtime.fetch(request, move |fetched| {
+                expected.give(Box::new(move |lua| match fetched {
+                    Ok(document) => Ok(Ok(Value::String(lua.create_string(document)?))),
+                    Err(message) => Ok(Err(message)),
+                }));
+            });
+            Ok(number(reply))
+        })?;
         self.event("fail_request", |fields| {
             Ok(Event::RequestFailed {
                 chat: chat(fields)?,
@@ -395,8 +410,9 @@ fn string(lua: &Lua, export: &'static str, text: &str) -> Result<Value, Error> {
 
 /// A codec; none: a scripted turn.
 fn wire(fields: &Fields) -> Result<Option<Wire>, Error> {
-    let wires = [("scripted", None), ("openai", Some(Wire::OpenAi))];
-    fields.word("wire", &wires, "\"scripted\" or \"openai\"")
+    let known = Wire::ALL.iter().map(|(name, wire)| (*name, Some(*wire)));
+    let wires: Vec<_> = std::iter::once(("scripted", None)).chain(known).collect();
+    fields.word("wire", &wires, "the name of a wire format")
 }
 
 /// What `lathe.adapters.request` makes.
@@ -413,19 +429,26 @@ fn provider_request(
         tools_override: fields.optional_text("tools_override")?,
         extra_tools: fields.optional_text("extra_tools")?,
         settings: fields.text("settings")?,
+        adapter: fields.text("adapter")?,
+        model: fields.text("model")?,
+        dialect: fields.optional_text("dialect")?,
         streaming: fields.boolean("stream")?,
         answer: None,
-        http: HttpRequest {
-            limits: HttpLimits {
-                connect_ms: fields.integer("connect_ms")?,
-                first_byte_ms: fields.integer("first_byte_ms")?,
-                idle_ms: fields.integer("idle_ms")?,
-            },
-            retries: u32::try_from(fields.integer("retries")?).unwrap_or(u32::MAX),
-            proxy: fields.optional_text("proxy")?,
-            allow_insecure: fields.boolean("allow_insecure")?,
-            ..HttpRequest::new(fields.text("url")?, fields.pairs("headers")?, Vec::new())
+        http: http_request(fields)?,
+    })
+}
+
+fn http_request(fields: &Fields) -> Result<HttpRequest, Error> {
+    Ok(HttpRequest {
+        limits: HttpLimits {
+            connect_ms: fields.integer("connect_ms")?,
+            first_byte_ms: fields.integer("first_byte_ms")?,
+            idle_ms: fields.integer("idle_ms")?,
         },
+        retries: u32::try_from(fields.integer("retries")?).unwrap_or(u32::MAX),
+        proxy: fields.optional_text("proxy")?,
+        allow_insecure: fields.boolean("allow_insecure")?,
+        ..HttpRequest::new(fields.text("url")?, fields.pairs("headers")?, Vec::new())
     })
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::engine::{ChatId, ChatSettings, Effect, LogLevel, Notice, RequestId, RequestedCall, TurnEnd};
 use crate::gate::approvals::{Approval, Approvals};
-use crate::message::{History, Message, Role};
+use crate::message::{History, Message, Opaque, Role};
 use crate::tool::{CallId, OfferedTool, shown};
 use crate::turn::batch::Repeats;
 use crate::turn::call::End;
@@ -73,6 +73,8 @@ pub struct Chat {
     wire_ids: HashSet<String>,
     /// The newest message may be half an answer, of a request that failed: sending nothing takes it back.
     failed: bool,
+    /// How often in a row the answer has paused.
+    pauses: u32,
     /// Empty the history as soon as the turn has ended.
     clearing: bool,
     /// Forget the chat as soon as the turn has ended.
@@ -102,6 +104,7 @@ impl Chat {
             requested: VecDeque::new(),
             wire_ids: HashSet::new(),
             failed: false,
+            pauses: 0,
             clearing: false,
             closing: false,
         }
@@ -222,7 +225,7 @@ impl Chat {
         let message = match role {
             Role::System => Message::System { content },
             Role::User => Message::User { content, visible, typed: None },
-            Role::Llm => Message::Llm { content, reasoning: String::new(), calls: Vec::new() },
+            Role::Llm => Message::Llm { content, reasoning: String::new(), calls: Vec::new(), opaque: None },
             // A result belongs to a call, and calls come from the model: one alone would be an orphan.
             Role::Tool => return self.ignore_late(shell, "tool message"),
         };
@@ -271,7 +274,14 @@ impl Chat {
             .collect();
         self.check(
             shell,
-            Checking { content: String::new(), reasoning: String::new(), calls: Vec::new(), tools, submit },
+            Checking {
+                content: String::new(),
+                reasoning: String::new(),
+                opaque: None,
+                calls: Vec::new(),
+                tools,
+                submit,
+            },
             drafts,
         );
         true
@@ -288,13 +298,13 @@ impl Chat {
                 let Some(answering) = self.take_answering(request) else { return };
                 shell.effects.push(Effect::AbortRequest { chat: self.id, request });
                 self.finish_request(shell, &answering, false);
-                self.keep_text(shell, answering.content, answering.reasoning);
+                self.keep_text(shell, answering.content, answering.reasoning, None);
                 self.finish_turn(shell, TurnEnd::Stopped);
             }
             Turn::Checking(checking) => {
                 let content = std::mem::take(&mut checking.content);
                 let reasoning = std::mem::take(&mut checking.reasoning);
-                self.keep_text(shell, content, reasoning);
+                self.keep_text(shell, content, reasoning, None);
                 self.finish_turn(shell, TurnEnd::Stopped);
             }
             Turn::Running(_) => self.with_batch(shell, |batch, ctx| {
@@ -324,9 +334,9 @@ impl Chat {
 
     /// Keeps the text of an answer without calls, if there is any. Calls of an answer that did not finish are dropped:
     /// they may be cut off, and none ran.
-    fn keep_text(&mut self, shell: &mut Shell, content: String, reasoning: String) {
-        if !content.is_empty() {
-            self.add_message(shell, Message::Llm { content, reasoning, calls: Vec::new() });
+    fn keep_text(&mut self, shell: &mut Shell, content: String, reasoning: String, opaque: Option<Opaque>) {
+        if !content.is_empty() || opaque.is_some() {
+            self.add_message(shell, Message::Llm { content, reasoning, calls: Vec::new(), opaque });
         }
     }
 

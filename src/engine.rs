@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::adapter::Item;
+use crate::adapter::{Item, ProviderCall};
 use crate::chat::restore::{Look, Restored};
 use crate::chat::{Chat, Ids, Shell};
 use crate::gate::approvals::{Approval, Scope};
@@ -238,6 +238,8 @@ pub enum Effect {
     ShowText { chat: ChatId, text: String },
     /// Show more of the model's reasoning.
     ShowReasoning { chat: ChatId, text: String },
+    /// The provider has run a tool itself.
+    ShowProviderCall { chat: ChatId, call: ProviderCall },
     /// A message joined the history. Calls of an `Llm` message follow as [`Effect::AddCall`].
     AddMessage { chat: ChatId, message: Arc<Message> },
     /// The newest message, a text of the model, is no part of the history any more.
@@ -537,6 +539,7 @@ impl Effect {
             | Self::FinishRequest { chat, .. }
             | Self::ShowText { chat, .. }
             | Self::ShowReasoning { chat, .. }
+            | Self::ShowProviderCall { chat, .. }
             | Self::AddMessage { chat, .. }
             | Self::TakeBackMessage { chat }
             | Self::CutHistory { chat, .. }

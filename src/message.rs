@@ -34,6 +34,19 @@ pub struct Call {
     pub extra: Option<Value>,
 }
 
+/// What only a provider understands of an answer and wants back with it: signatures, encrypted reasoning, what it ran
+/// itself. It goes back as it came, and to nobody else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Opaque {
+    /// The name of the adapter that it came from.
+    pub adapter: String,
+    /// The model that it came from, may be empty.
+    #[serde(default)]
+    pub model: String,
+    /// As the codec keeps it.
+    pub data: Value,
+}
+
 /// One entry of the history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Message {
@@ -60,6 +73,9 @@ pub enum Message {
         reasoning: String,
         /// Tool calls in the order of the model.
         calls: Vec<Call>,
+        /// For the provider that said it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        opaque: Option<Opaque>,
     },
     /// The single answer to one call.
     Tool {
@@ -246,7 +262,7 @@ mod tests {
             extra: None,
         });
         let calls = calls.collect();
-        Message::Llm { content: String::new(), reasoning: String::new(), calls }
+        Message::Llm { content: String::new(), reasoning: String::new(), calls, opaque: None }
     }
 
     fn result(id: &str) -> Message {
@@ -259,6 +275,17 @@ mod tests {
 
     fn loaded(messages: Vec<Message>) -> Vec<Message> {
         History::load(messages).0.messages().iter().map(|message| message.as_ref().clone()).collect()
+    }
+
+    #[test]
+    fn what_a_provider_wants_back_survives_being_saved_byte_for_byte() {
+        let data = serde_json::json!({"blocks": [{"signature": "Er+/=\u{7f}é", "n": 1.5e300}], "z": 1, "a": null});
+        let opaque = Some(Opaque { adapter: "a".into(), model: "m".into(), data });
+        let message = Message::Llm { content: "x".into(), reasoning: String::new(), calls: Vec::new(), opaque };
+        let saved = serde_json::to_string(&message).expect("JSON");
+        assert_eq!(serde_json::from_str::<Message>(&saved).expect("a message"), message);
+        let old = r#"{"Llm":{"content":"x","reasoning":"","calls":[]}}"#;
+        assert!(matches!(serde_json::from_str(old), Ok(Message::Llm { opaque: None, .. })));
     }
 
     #[test]

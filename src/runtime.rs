@@ -32,7 +32,7 @@ use crate::schema::{self, Schemas};
 use crate::tool::{ArgumentsError, CallId, CheckedCall, UncheckedCall};
 use approvals::{ApprovalsError, ProjectApprovals, SavedApproval};
 use commands::{CommandCmd, Commands, RunError};
-use http::Http;
+use http::{Http, HttpRequest};
 use inbox::Inbox;
 use judge::Judge;
 use provider::ProviderRequest;
@@ -158,6 +158,17 @@ impl Runtime {
             Err(error) => {
                 self.inbox.push(Event::RequestFailed { chat, request, message: error.with_causes() });
             }
+        }
+    }
+
+    /// Gets a small document. `done` is called on another thread; an error is for the user.
+    pub fn fetch(&self, request: HttpRequest, done: impl FnOnce(Result<Vec<u8>, String>) + Send + 'static) {
+        match self.workers() {
+            Ok(workers) => {
+                let http = Arc::clone(&self.http);
+                workers.handle.spawn(async move { done(provider::fetch(&http, request).await) });
+            }
+            Err(error) => done(Err(error.with_causes())),
         }
     }
 

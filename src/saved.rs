@@ -195,6 +195,7 @@ impl Recorder {
             | Effect::SendRequest { .. }
             | Effect::AbortRequest { .. }
             | Effect::FinishRequest { .. }
+            | Effect::ShowProviderCall { .. }
             | Effect::RestoreMessage { .. }
             | Effect::RestoreCall { .. }
             | Effect::CheckCalls { .. }
@@ -409,7 +410,7 @@ impl Loader {
 
     /// An answer whose calls are fit to be sent: with ids of their own, and arguments that are an object.
     fn answer(&mut self, message: Arc<Message>) -> Arc<Message> {
-        let Message::Llm { content, reasoning, calls } = message.as_ref() else { return message };
+        let Message::Llm { content, reasoning, calls, opaque } = message.as_ref() else { return message };
         self.entries += calls.len();
         let mut changed = None;
         for (at, call) in calls.iter().enumerate() {
@@ -436,7 +437,13 @@ impl Loader {
             self.open.insert(id, Open { number: self.entries + at, name: call.name.clone(), stage: Stage::Queued });
         }
         match changed {
-            Some(calls) => Arc::new(Message::Llm { content: content.clone(), reasoning: reasoning.clone(), calls }),
+            Some(calls) => Arc::new(Message::Llm {
+                content: content.clone(),
+                reasoning: reasoning.clone(),
+                calls,
+                // It names calls by their places, which stay.
+                opaque: opaque.clone(),
+            }),
             None => message,
         }
     }
@@ -507,7 +514,7 @@ impl Loader {
         // Reasoning without an answer is nothing that could be sent.
         if !self.content.is_empty() {
             let (content, reasoning) = (self.content, self.reasoning);
-            let message = Arc::new(Message::Llm { content, reasoning, calls: Vec::new() });
+            let message = Arc::new(Message::Llm { content, reasoning, calls: Vec::new(), opaque: None });
             self.history.push_shared(Arc::clone(&message));
             self.history.repair();
             self.saved.made.push(Record::Message { message });

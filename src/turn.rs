@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::adapter::{EndReason, Item};
 use crate::engine::RequestId;
+use crate::message::Opaque;
 use crate::tool::{CallId, OfferedTool};
 
 /// Where a turn is.
@@ -45,6 +46,8 @@ pub struct Answering {
     pub reasoning: String,
     /// The calls so far.
     pub drafts: Vec<Draft>,
+    /// What the provider wants back with it.
+    pub opaque: Option<Opaque>,
     /// Tokens read and written.
     pub usage: Option<(u64, u64)>,
     /// Why the model stopped, once it did.
@@ -73,6 +76,8 @@ pub struct Checking {
     pub content: String,
     /// The answer's reasoning.
     pub reasoning: String,
+    /// What the provider wants back with it.
+    pub opaque: Option<Opaque>,
     /// The calls with their ids; `Draft::index` is not used any more.
     pub calls: Vec<(CallId, Draft)>,
     /// The tools that were offered.
@@ -90,6 +95,7 @@ impl Answering {
             content: String::new(),
             reasoning: String::new(),
             drafts: Vec::new(),
+            opaque: None,
             usage: None,
             end: None,
         }
@@ -117,8 +123,9 @@ impl Answering {
             },
             Item::Usage { input, output } => self.usage = Some((*input, *output)),
             Item::End { reason } => self.end = Some(reason.clone()),
-            // Ends the request: the chat's business.
-            Item::Failed(_) => {}
+            Item::Opaque(opaque) => self.opaque = Some(opaque.clone()),
+            // For the user to see, and what ends the request: the chat's business.
+            Item::Ran(_) | Item::Failed(_) => {}
         }
         true
     }

@@ -253,7 +253,9 @@ error("lathe.types is for the language server only")
 ---@field headers? table<string, string> may hold `${name}` of `env`
 ---@field parameters? table fields of the body
 ---@field body? table fields of the body that win over all others
----@field schema? table<string, { default: any, mapping: string?, enabled: any }> settings; mapped to `parameters`
+---@field schema? table<string, { default: any, mapping: string?, enabled: any, required: boolean? }> settings; mapped to `parameters`
+---@field dialect? lathe.AdapterDialect
+---@field models? lathe.AdapterModels where the list of models is
 ---@field opts? lathe.AdapterOpts
 ---@field turns? lathe.ScriptedTurn[]|fun(messages: lathe.Message[]): lathe.ScriptedTurn?
 ---@field available_tools? table<string, lathe.AdapterTool> tools that the provider runs by itself
@@ -266,6 +268,21 @@ error("lathe.types is for the language server only")
 ---@field callback fun(self: lathe.Adapter, meta: { tools: table[] }) adds to the tools of the body; may change the adapter
 ---@field system_prompt? string|fun(schema: table): string?
 ---@field opts? { client_tool: string? } the path of the entry that runs its part here: `interactions.chat.tools.<name>`
+
+---How a server differs from others that speak the same format.
+---@class lathe.AdapterDialect
+---@field call_id_length? integer ids of calls must have exactly so many letters and digits
+---@field answer_between? boolean the model must say something between a result and a message of the user
+---@field reasoning_back? string field in which the reasoning that led to calls must come back
+---@field keep? string[] fields of the model's message that must come back as they are
+---@field no_strict? boolean it refuses to enforce schemas
+---@field no_answer_schema? boolean it takes no schema of the answer
+
+---@class lathe.AdapterModels
+---@field url string may hold `${name}` of `env`
+---@field list? string field of the answer that holds the list; default "data"
+---@field id? string field of an entry that holds the name; default "id"
+---@field prefix? string what names begin with and requests do not
 
 ---@class lathe.AdapterOpts
 ---@field stream? boolean default true
@@ -391,6 +408,7 @@ error("lathe.types is for the language server only")
 ---@field tool_set fun(o: { tools: lathe.OfferedTool[] }): lathe.ToolSet
 ---@field request_calls fun(o: { chat: integer, calls: table[], tools: lathe.ToolSet, submit: boolean })
 ---@field start_request fun(o: table) chat, request, tools, system, wire, and what the wire needs (`lathe.adapters.request`)
+---@field fetch fun(o: table): integer a JSON document, by GET: number of the reply
 ---@field fail_request fun(o: { chat: integer, request: integer, message: string })
 ---@field set_auto fun(o: { chat: integer, auto: boolean })
 ---@field keep_approvals fun(o: { folder: string }) where those of projects are kept
@@ -443,6 +461,7 @@ error("lathe.types is for the language server only")
 ---@field finish_request fun(chat: integer, request: integer, failed: boolean, input: integer?, output: integer?)
 ---@field show_text fun(chat: integer, text: string)
 ---@field show_reasoning fun(chat: integer, text: string)
+---@field show_provider_call fun(chat: integer, name: string, label: string, output: string, is_error: boolean)
 ---@field add_message lathe.AddMessage
 ---@field take_back_message fun(chat: integer) the newest one
 ---@field restore_message lathe.AddMessage

@@ -3,14 +3,17 @@
 
 mod calls;
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::borrow::Cow;
 
 use calls::{Calls, Piece};
 use serde_json::{Deserializer, Map, Value, json};
 
+use super::body::{self, FILLER, put_tools};
+use super::reader::{error_in, without_half_pairs};
 use super::sse::{Body, Frame};
-use super::{BuildInput, Built, EndReason, Item, Names, ToolDefinition, error_text, fault, fit};
+use super::{
+    Asked, BuildInput, Built, Dialect, EndReason, Item, Names, ToolDefinition, error_text, fault, fit, hashed_id,
+};
 use crate::message::{Call, Message};
 
 /// Where servers put the model's reasoning. Some send it under two names at once: the first counts.
@@ -29,61 +32,66 @@ pub fn build(input: BuildInput<'_>) -> Built {
         Some(Value::Null | Value::Bool(false)) => drop(body.shift_remove("stream_options")),
         None | Some(_) => {}
     }
-    if let Some(schema) = input.answer {
+    if let Some(schema) = input.answer.filter(|_| !input.dialect.no_answer_schema) {
         let format = json!({"name": "answer", "strict": true, "schema": schema});
         body.entry("response_format").or_insert(json!({"type": "json_schema", "json_schema": format}));
     }
-    let messages = input.messages.iter().map(|message| message_of(message, &names)).collect();
+    let mut messages = Vec::with_capacity(input.messages.len());
+    let mut after_result = false;
+    for message in input.messages {
+        let message = message.as_ref();
+        if input.dialect.answer_between && after_result && matches!(message, Message::User { .. }) {
+            messages.push(json!({"role": "assistant", "content": FILLER}));
+        }
+        after_result = matches!(message, Message::Tool { .. });
+        messages.push(message_of(message, &input, &names));
+    }
     body.insert("messages".to_owned(), Value::Array(messages));
-    match input.tools_override {
-        Some(Value::Object(fields)) => {
-            for (field, value) in fields {
-                body.insert(field.clone(), value.clone());
-            }
-        }
-        Some(tools) => drop(body.insert("tools".to_owned(), tools.clone())),
-        None => {
-            let mut tools = tools_of(input.tools, &names, &mut faults);
-            tools.extend(input.extra_tools.iter().cloned());
-            if !tools.is_empty() {
-                body.insert("tools".to_owned(), Value::Array(tools));
-            }
-        }
-    }
-    // The provider refuses a list of no tools, and the empty Lua table may be an object.
-    let has_none = match body.get("tools") {
-        Some(Value::Array(tools)) => tools.is_empty(),
-        Some(Value::Object(tools)) => tools.is_empty(),
-        tools => matches!(tools, Some(Value::Null)),
-    };
-    if has_none {
-        body.shift_remove("tools");
-    }
+    let no_strict = input.dialect.no_strict;
+    let describe = |tool: &ToolDefinition, name: &str| function(tool, name, no_strict);
+    put_tools(&mut body, &input, &names, &mut faults, describe, |tools| tools);
     Built { body: Value::Object(body), names, faults }
 }
 
-fn message_of(message: &Arc<Message>, names: &Names) -> Value {
-    match message.as_ref() {
+fn message_of(message: &Message, input: &BuildInput<'_>, names: &Names) -> Value {
+    match message {
         Message::System { content } => json!({"role": "system", "content": content}),
         Message::User { content, .. } => json!({"role": "user", "content": content}),
-        Message::Llm { content, calls, .. } if calls.is_empty() => json!({"role": "assistant", "content": content}),
-        Message::Llm { content, calls, .. } => {
-            let content = if content.is_empty() { Value::Null } else { json!(content) };
-            let calls: Vec<Value> = calls.iter().map(|call| call_of(call, names)).collect();
-            json!({"role": "assistant", "content": content, "tool_calls": calls})
+        Message::Llm { content, reasoning, calls, opaque } => {
+            let opaque = input.origin.of_adapter(opaque.as_ref());
+            let mut object = Map::new();
+            object.insert("role".to_owned(), json!("assistant"));
+            let content = if content.is_empty() && !calls.is_empty() { Value::Null } else { json!(content) };
+            object.insert("content".to_owned(), content);
+            for (field, value) in opaque.and_then(|opaque| opaque.data.as_object()).into_iter().flatten() {
+                if input.dialect.keep.contains(field) {
+                    object.insert(field.clone(), value.clone());
+                }
+            }
+            if !calls.is_empty() {
+                if let Some(field) = &input.dialect.reasoning_back {
+                    let own = if opaque.is_some() { reasoning.as_str() } else { "" };
+                    object.insert(field.clone(), json!(own));
+                }
+                let calls = calls.iter().map(|call| call_of(call, opaque.is_some(), input.dialect, names)).collect();
+                object.insert("tool_calls".to_owned(), Value::Array(calls));
+            }
+            Value::Object(object)
         }
-        Message::Tool { wire_id, content, .. } => json!({"role": "tool", "tool_call_id": wire_id, "content": content}),
+        Message::Tool { wire_id, content, .. } => {
+            json!({"role": "tool", "tool_call_id": id_of(wire_id, input.dialect), "content": content})
+        }
     }
 }
 
 /// Only what the API knows (R055), and what the provider itself sent along with the call.
-fn call_of(call: &Call, names: &Names) -> Value {
-    let arguments = if call.arguments.trim().is_empty() { "{}" } else { call.arguments.as_str() };
+fn call_of(call: &Call, is_own: bool, dialect: &Dialect, names: &Names) -> Value {
     let mut object = Map::new();
-    object.insert("id".to_owned(), json!(call.wire_id));
+    object.insert("id".to_owned(), json!(id_of(&call.wire_id, dialect)));
     object.insert("type".to_owned(), json!("function"));
+    let arguments = body::text(&call.arguments);
     object.insert("function".to_owned(), json!({"name": names.wire(&call.name), "arguments": arguments}));
-    for (field, value) in call.extra.iter().filter_map(Value::as_object).flatten() {
+    for (field, value) in call.extra.iter().filter(|_| is_own).filter_map(Value::as_object).flatten() {
         if calls::EXTRA.contains(&field.as_str()) {
             object.insert(field.clone(), value.clone());
         }
@@ -91,45 +99,42 @@ fn call_of(call: &Call, names: &Names) -> Value {
     Value::Object(object)
 }
 
-fn tools_of(tools: &[ToolDefinition], names: &Names, faults: &mut Vec<String>) -> Vec<Value> {
-    let mut offered = HashSet::new();
-    let mut list = Vec::with_capacity(tools.len());
-    for tool in tools {
-        let parameters = if offered.insert(&tool.name) {
-            fit::parameters(&tool.parameters)
-        } else {
-            Err("another tool has the same name".to_owned())
-        };
-        match parameters {
-            Ok(parameters) => list.push(function(tool, &names.wire(&tool.name), parameters)),
-            Err(reason) => faults.push(format!("The tool \"{}\" is not offered: {reason}.", tool.name)),
-        }
+/// An id that the server takes. Most take any of up to 40 letters.
+fn id_of<'a>(id: &'a str, dialect: &Dialect) -> Cow<'a, str> {
+    const MAX_ID_BYTES: usize = 40;
+    let fits = |length: usize| id.len() == length && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    match dialect.call_id_length {
+        Some(length) if fits(length) => Cow::Borrowed(id),
+        Some(length) => Cow::Owned(hashed_id(id, length)),
+        None if id.len() <= MAX_ID_BYTES => Cow::Borrowed(id),
+        None => Cow::Owned(hashed_id(id, MAX_ID_BYTES)),
     }
-    list
 }
 
-fn function(tool: &ToolDefinition, name: &str, parameters: Value) -> Value {
+fn function(tool: &ToolDefinition, name: &str, no_strict: bool) -> Result<Value, String> {
+    let parameters = fit::parameters(&tool.parameters)?;
     let mut function = Map::new();
     function.insert("name".to_owned(), json!(name));
     if let Some(description) = &tool.description {
         function.insert("description".to_owned(), json!(description));
     }
-    let strict = if tool.strict == Some(true) { fit::strict(&parameters) } else { None };
+    let strict = if tool.strict == Some(true) && !no_strict { fit::strict(&parameters) } else { None };
     let is_strict = strict.is_some();
     function.insert("parameters".to_owned(), strict.unwrap_or(parameters));
     // Non-strict is the default, and servers that do not know the word need not meet it.
     if is_strict {
         function.insert("strict".to_owned(), Value::Bool(true));
     }
-    json!({"type": "function", "function": function})
+    Ok(json!({"type": "function", "function": function}))
 }
 
 /// Reads one answer.
 #[derive(Debug)]
 pub struct Decoder {
-    names: Names,
-    streaming: bool,
+    asked: Asked,
     body: Body,
+    /// What must come back, by its field.
+    kept: Map<String, Value>,
     calls: Calls,
     /// Something that belongs to an answer has arrived.
     seen: bool,
@@ -137,21 +142,24 @@ pub struct Decoder {
     said: bool,
     usage: Option<(u64, u64)>,
     reason: Option<EndReason>,
+    /// Reasoning has arrived.
+    reasoned: bool,
     over: bool,
 }
 
 impl Decoder {
     /// As [`super::Decoder::new`].
-    pub fn new(names: Names, streaming: bool) -> Self {
+    pub fn new(asked: Asked) -> Self {
         Self {
-            names,
-            streaming,
+            asked,
             body: Body::default(),
+            kept: Map::new(),
             calls: Calls::default(),
             seen: false,
             said: false,
             usage: None,
             reason: None,
+            reasoned: false,
             over: false,
         }
     }
@@ -303,10 +311,16 @@ impl Decoder {
 
     fn delta(&mut self, mut delta: Map<String, Value>, items: &mut Vec<Item>) {
         let before = items.len();
+        for field in &self.asked.dialect.keep {
+            if let Some(value) = delta.get(field) {
+                keep(&mut self.kept, field, value);
+            }
+        }
         let reasoning = REASONING.iter().find_map(|field| match delta.remove(*field) {
             Some(Value::String(text)) if !text.is_empty() => Some(text),
             _ => None,
         });
+        self.reasoned |= reasoning.is_some();
         items.extend(reasoning.map(Item::Reasoning));
         if let Some(content) = delta.remove("content") {
             content_items(content, items);
@@ -326,7 +340,7 @@ impl Decoder {
         // The form before there were several calls.
         pieces.extend(delta.remove("function_call").and_then(Piece::of_function));
         for piece in pieces {
-            if !self.calls.take(piece, &self.names, items) {
+            if !self.calls.take(piece, &self.asked.names, items) {
                 let text = "The server sent a piece of a tool call without saying of which one. Nothing was run.";
                 return self.fail(text.to_owned(), items);
             }
@@ -340,7 +354,13 @@ impl Decoder {
         if !self.seen {
             return self.fail(EMPTY.to_owned(), items);
         }
-        self.calls.finish(&self.names, items);
+        self.calls.finish(&self.asked.names, items);
+        // A call that came with something, and reasoning, may have to go back to where they came from.
+        let has_more = self.calls.has_extra() || (self.reasoned && self.asked.dialect.reasoning_back.is_some());
+        if has_more || !self.kept.is_empty() {
+            let data = Value::Object(std::mem::take(&mut self.kept));
+            items.push(Item::Opaque(self.asked.origin.opaque(data)));
+        }
         let implied = if self.calls.is_empty() { EndReason::Stop } else { EndReason::ToolCalls };
         items.push(Item::End { reason: self.reason.take().unwrap_or(implied) });
         self.over = true;
@@ -349,7 +369,7 @@ impl Decoder {
     /// What arrived instead of an answer.
     fn no_answer(&self) -> String {
         let start = fault::one_line(&String::from_utf8_lossy(self.body.start()));
-        let wanted = if self.streaming { "a stream of events" } else { "JSON" };
+        let wanted = if self.asked.streaming { "a stream of events" } else { "JSON" };
         if start.is_empty() { EMPTY.to_owned() } else { format!("The server's answer is not {wanted}: {start}") }
     }
 
@@ -359,45 +379,35 @@ impl Decoder {
     }
 }
 
-/// The text with a replacement character for each half of a surrogate pair that stands alone; none when there is no such
-/// half. Servers that cut text by UTF-16 units send the halves in two chunks.
-fn without_half_pairs(text: &str) -> Option<String> {
-    let unit = |at: usize| {
-        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let mut mended = String::new();
-    let mut copied = 0;
-    let mut at = 0;
-    while let Some(found) = text[at..].find('\\') {
-        at += found;
-        let Some(first) = unit(at) else {
-            at += 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8);
-            continue;
-        };
-        let is_pair = matches!(first, 0xd800..=0xdbff) && matches!(unit(at + 6), Some(0xdc00..=0xdfff));
-        if !is_pair && matches!(first, 0xd800..=0xdfff) {
-            mended.push_str(&text[copied..at]);
-            mended.push(char::REPLACEMENT_CHARACTER);
-            copied = at + 6;
+/// Puts the pieces of what must come back together: texts grow, and so do the elements of lists that have the same index
+/// and type.
+fn keep(kept: &mut Map<String, Value>, field: &str, more: &Value) {
+    match (kept.get_mut(field), more) {
+        (_, Value::Null) => {}
+        (Some(Value::String(own)), Value::String(more)) => own.push_str(more),
+        (Some(Value::Array(own)), Value::Array(more)) => more.iter().for_each(|piece| keep_piece(own, piece)),
+        (None, Value::Array(pieces)) => {
+            let mut own = Vec::new();
+            pieces.iter().for_each(|piece| keep_piece(&mut own, piece));
+            kept.insert(field.to_owned(), Value::Array(own));
         }
-        at += if is_pair { 12 } else { 6 };
+        (Some(_) | None, more) => drop(kept.insert(field.to_owned(), more.clone())),
     }
-    (copied > 0).then(|| mended + &text[copied..])
 }
 
-/// The error in a chunk or a choice, in the words for the user.
-fn error_in(object: &Map<String, Value>) -> Option<String> {
-    let error = match object.get("error") {
-        None | Some(Value::Null | Value::Bool(false)) => None,
-        Some(Value::String(text)) if text.is_empty() => None,
-        Some(Value::Object(fields)) if fields.is_empty() => None,
-        Some(error) => Some(error.clone()),
+fn keep_piece(own: &mut Vec<Value>, piece: &Value) {
+    let is_same = |last: &Value| last["index"] == piece["index"] && last["type"] == piece["type"];
+    let Some(Value::Object(last)) = own.last_mut().filter(|last| piece.get("index").is_some() && is_same(last)) else {
+        return own.push(piece.clone());
     };
-    let is_error = |field: &str| object.get(field).and_then(Value::as_str) == Some("error");
-    let error = error.or_else(|| (is_error("object") || is_error("type")).then(|| Value::Object(object.clone())))?;
-    let text = fault::message_in(&error).unwrap_or_else(|| format!("The server reports an error: {error}"));
-    Some(fault::one_line(&text))
+    for (field, value) in piece.as_object().into_iter().flatten() {
+        let grows = matches!(field.as_str(), "text" | "summary" | "data");
+        match (last.get_mut(field), value) {
+            (_, Value::Null) => {}
+            (Some(Value::String(own)), Value::String(more)) if grows => own.push_str(more),
+            _ => drop(last.insert(field.clone(), value.clone())),
+        }
+    }
 }
 
 /// Text, or a list of parts.

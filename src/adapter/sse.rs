@@ -1,7 +1,7 @@
 //! Cuts the body of an answer into frames: the events of a stream, or the whole when it is none. Sans-IO: the same frames
 //! for every split of the bytes. What is in a frame is the codec's business.
 
-use memchr::memchr2;
+use memchr::{memchr, memchr2};
 
 /// The longest event, and the longest body that is not a stream, in bytes.
 pub const MAX_FRAME_BYTES: usize = 64 << 20;
@@ -35,6 +35,8 @@ enum Mode {
     /// Nothing but blanks and perhaps a piece of a byte order mark so far.
     Start(Vec<u8>),
     Events(Events),
+    /// Each line is an event; the one whose end has not arrived.
+    Lines(Vec<u8>),
     Whole(Vec<u8>),
     Over,
 }
@@ -48,6 +50,11 @@ impl Default for Body {
 impl Body {
     fn with_limit(limit: usize) -> Self {
         Self { mode: Mode::Start(Vec::new()), limit, start: Vec::new() }
+    }
+
+    /// A body each of whose lines is an event by itself.
+    pub fn lines() -> Self {
+        Self { mode: Mode::Lines(Vec::new()), ..Self::default() }
     }
 
     /// Takes more bytes.
@@ -82,6 +89,11 @@ impl Body {
                 self.start.extend_from_slice(&bytes[..kept]);
                 events.push(bytes, self.limit, frames)
             }
+            Mode::Lines(line) => {
+                let kept = bytes.len().min(KEPT_BYTES - self.start.len());
+                self.start.extend_from_slice(&bytes[..kept]);
+                take_lines(line, bytes, self.limit, frames)
+            }
             Mode::Whole(whole) => {
                 let fits = whole.len() + bytes.len() <= self.limit;
                 if fits {
@@ -106,6 +118,7 @@ impl Body {
                     frames.push(Frame::TooLong);
                 }
             }
+            Mode::Lines(line) => frames.extend(line_event(&line)),
             Mode::Whole(whole) => frames.push(Frame::Whole(whole)),
             Mode::Start(_) | Mode::Over => {}
         }
@@ -125,6 +138,27 @@ fn without_blanks(bytes: &[u8]) -> &[u8] {
         rest = after.trim_ascii_start();
     }
     rest
+}
+
+/// Cuts off the lines that are complete. Returns false when one is too long.
+fn take_lines(line: &mut Vec<u8>, bytes: &[u8], limit: usize, frames: &mut Vec<Frame>) -> bool {
+    let mut rest = bytes;
+    while let Some(end) = memchr(b'\n', rest) {
+        if line.len() + end > limit {
+            return false;
+        }
+        line.extend_from_slice(&rest[..end]);
+        frames.extend(line_event(line));
+        line.clear();
+        rest = &rest[end + 1..];
+    }
+    line.extend_from_slice(rest);
+    line.len() <= limit
+}
+
+fn line_event(line: &[u8]) -> Option<Frame> {
+    let line = without_blanks(line).trim_ascii_end();
+    (!line.is_empty()).then(|| Frame::Event(line.to_vec()))
 }
 
 /// The lines of a stream of events.
@@ -309,6 +343,26 @@ mod tests {
         assert_eq!(frames(format!("{{{long}").as_bytes()), [Frame::TooLong]);
         let many = format!("data: {}\n\n", &long[..60]).repeat(5);
         assert_eq!(frames(many.as_bytes()).len(), 5);
+    }
+
+    #[test]
+    fn lines_are_events_whatever_the_split_and_the_last_needs_no_end() {
+        let frames_of = |pieces: Vec<&[u8]>| {
+            let mut body = Body { limit: 20, ..Body::lines() };
+            let mut frames: Vec<Frame> = pieces.into_iter().flat_map(|piece| body.push(piece)).collect();
+            frames.extend(body.finish());
+            frames
+        };
+        let body = "\u{feff}{\"a\":1}\r\n\n  {\"é\":2}\n{}".as_bytes();
+        let event = |text: &str| Frame::Event(text.as_bytes().to_vec());
+        let wanted = [event("{\"a\":1}"), event("{\"é\":2}"), event("{}")];
+        for cut in 0..=body.len() {
+            let (left, right) = body.split_at(cut);
+            assert_eq!(frames_of(vec![left, right]), wanted, "cut at {cut}");
+        }
+        assert_eq!(frames_of(body.chunks(1).collect()), wanted);
+        assert_eq!(frames_of(vec![&[b'x'; 21]]), [Frame::TooLong]);
+        assert_eq!(frames_of(vec![&[b'x'; 20], b"x\n"]), [Frame::TooLong]);
     }
 
     proptest! {

@@ -34,7 +34,7 @@ macro_rules! performers {
 }
 
 performers! {
-    take_input hold_input start_turn send_request finish_request show_text show_reasoning add_message take_back_message
+    take_input hold_input start_turn send_request finish_request show_text show_reasoning show_provider_call add_message take_back_message
     cut_history add_call start_batch finish_batch prepare_call find_fact ask_judge end_judge ask_approval close_question run_cmd
     store_text kill_jobs run_output run_exit restore_message restore_call reply finish_call notify tell finish_turn clear_chat
     close_chat log
@@ -106,6 +106,10 @@ impl Performers {
             Effect::ShowText { chat, text } => call("show_text", &lua_fn.show_text, (chat.0, text.as_str()))?,
             Effect::ShowReasoning { chat, text } => {
                 call("show_reasoning", &lua_fn.show_reasoning, (chat.0, text.as_str()))?
+            }
+            Effect::ShowProviderCall { chat, call: ran } => {
+                let arguments = (chat.0, ran.name.as_str(), ran.label.as_str(), ran.output.as_str(), ran.is_error);
+                call("show_provider_call", &lua_fn.show_provider_call, arguments)?
             }
             Effect::AddMessage { chat, message } => self.message("add_message", &lua_fn.add_message, chat, &message)?,
             Effect::TakeBackMessage { chat } => call("take_back_message", &lua_fn.take_back_message, chat.0)?,
@@ -265,7 +269,7 @@ impl Performers {
                 call(performer, function, (chat.0, "user", content.as_str(), none, none, *visible, none, typed))
             }
             // The calls follow, each as an effect of its own.
-            Message::Llm { content, reasoning, calls: _ } => {
+            Message::Llm { content, reasoning, calls: _, opaque: _ } => {
                 let reasoning = Some(reasoning.as_str()).filter(|reasoning| !reasoning.is_empty());
                 call(performer, function, (chat.0, "llm", content.as_str(), none, none, true, reasoning))
             }
@@ -309,6 +313,7 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         | Effect::FinishRequest { .. }
         | Effect::ShowText { .. }
         | Effect::ShowReasoning { .. }
+        | Effect::ShowProviderCall { .. }
         | Effect::AddMessage { .. }
         | Effect::TakeBackMessage { .. }
         | Effect::CutHistory { .. }

@@ -12,6 +12,9 @@ use crate::turn::batch::Batch;
 use crate::turn::call::ToolCall;
 use crate::turn::{Answering, Checking, Draft, Turn, looks_like_call};
 
+/// How often in a row an answer may pause while the provider runs its own tools.
+const MAX_PAUSES: u32 = 20;
+
 impl Chat {
     /// A request is on its way.
     pub fn request_started(&mut self, shell: &mut Shell, request: RequestId, tools: Arc<[OfferedTool]>) {
@@ -43,7 +46,9 @@ impl Chat {
                             shell.effects.push(Effect::AbortRequest { chat, request });
                             return self.request_failed(shell, request, message);
                         }
+                        Item::Ran(call) => shell.effects.push(Effect::ShowProviderCall { chat, call }),
                         Item::CallStarted { .. }
+                        | Item::Opaque(_)
                         | Item::CallArguments { .. }
                         | Item::CallExtra { .. }
                         | Item::Usage { .. }
@@ -67,22 +72,28 @@ impl Chat {
     pub fn request_finished(&mut self, shell: &mut Shell, request: RequestId) {
         let Some(answering) = self.take_answering(request) else { return self.ignore_late(shell, "answer") };
         self.finish_request(shell, &answering, false);
-        let Answering { tools, content, reasoning, drafts, end, .. } = answering;
+        let Answering { tools, content, reasoning, drafts, opaque, end, .. } = answering;
+        if end == Some(EndReason::Paused) && drafts.is_empty() && opaque.is_some() && self.pauses < MAX_PAUSES {
+            self.pauses += 1;
+            self.keep_text(shell, content, reasoning, opaque);
+            return self.send(shell);
+        }
+        self.pauses = 0;
         match end {
             Some(EndReason::Length) => self.notify(shell, Notice::LengthStop),
             Some(EndReason::ContentFilter) => self.notify(shell, Notice::ContentFilter),
-            None | Some(EndReason::Stop | EndReason::ToolCalls | EndReason::Other(_)) => {}
+            None | Some(EndReason::Stop | EndReason::ToolCalls | EndReason::Paused | EndReason::Other(_)) => {}
         }
         if drafts.is_empty() {
             if looks_like_call(&content, &tools) {
                 self.notify(shell, Notice::CallAsText);
             }
-            self.keep_text(shell, content, reasoning);
+            self.keep_text(shell, content, reasoning, opaque);
             if !self.run_requested(shell) {
                 self.finish_turn(shell, TurnEnd::Done);
             }
         } else {
-            self.check(shell, Checking { content, reasoning, calls: Vec::new(), tools, submit: true }, drafts);
+            self.check(shell, Checking { content, reasoning, opaque, calls: Vec::new(), tools, submit: true }, drafts);
         }
     }
 
@@ -90,7 +101,7 @@ impl Chat {
     pub fn request_failed(&mut self, shell: &mut Shell, request: RequestId, message: String) {
         let Some(answering) = self.take_answering(request) else { return self.ignore_late(shell, "failure") };
         self.finish_request(shell, &answering, true);
-        self.keep_text(shell, answering.content, answering.reasoning);
+        self.keep_text(shell, answering.content, answering.reasoning, None);
         self.notify(shell, Notice::RequestFailed(message));
         self.finish_turn(shell, TurnEnd::Failed);
     }
@@ -151,7 +162,7 @@ impl Chat {
                 return self.ignore_late(shell, "check");
             }
         };
-        let Checking { content, reasoning, calls: drafts, tools, submit } = checking;
+        let Checking { content, reasoning, opaque, calls: drafts, tools, submit } = checking;
         let offered: HashMap<&str, &OfferedTool> = tools.iter().map(|tool| (tool.name.as_str(), tool)).collect();
         let mut calls = Vec::with_capacity(drafts.len());
         let mut queue = Vec::with_capacity(drafts.len());
@@ -180,7 +191,7 @@ impl Chat {
             queue.push(call);
         }
         let added: Vec<_> = calls.iter().cloned().zip(queue.iter().map(|call| call.id)).collect();
-        self.add_message(shell, Message::Llm { content, reasoning, calls });
+        self.add_message(shell, Message::Llm { content, reasoning, calls, opaque });
         for (call, id) in added {
             let Call { wire_id, name, arguments, extra: _ } = call;
             shell.effects.push(Effect::AddCall { chat: self.id, call: id, wire_id, name, arguments });

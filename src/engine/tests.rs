@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::adapter::EndReason;
+use crate::adapter::{EndReason, ProviderCall};
 use crate::gate::{Cause, FACT_LIMIT_MS};
-use crate::message::Call;
+use crate::message::{Call, Opaque};
 use crate::saved::{self, Recorder};
 use crate::tool::{ArgumentsError, Defined, GateSettings, OwnApproval};
 use crate::turn::call::STOP_LIMIT_MS;
@@ -170,6 +170,7 @@ fn a_call_runs_and_its_result_goes_back() {
                         arguments: "{\"num1\":100}".into(),
                         extra: None,
                     }],
+                    opaque: None,
                 }),
             },
             Effect::AddCall {
@@ -420,7 +421,8 @@ fn an_error_in_the_middle_of_an_answer_keeps_the_text_and_the_chat_goes_on() {
     let chat = hand.chat;
     let call = Item::CallStarted { index: 0, wire_id: "c1".into(), name: "glob".into() };
     let items = vec![Item::Text("Half".into()), call, Item::Failed("overloaded".into()), Item::Text("late".into())];
-    let message = Arc::new(Message::Llm { content: "Half".into(), reasoning: String::new(), calls: vec![] });
+    let message =
+        Arc::new(Message::Llm { content: "Half".into(), reasoning: String::new(), calls: vec![], opaque: None });
     assert_eq!(
         hand.say(Event::RequestItems { chat, request, items }),
         vec![
@@ -483,6 +485,51 @@ fn r052_what_a_provider_sends_with_a_call_is_kept_with_it() {
         _ => None,
     });
     assert_eq!(kept, Some(Some(json!({"a": "S1", "b": 2}))));
+}
+
+#[test]
+fn what_a_provider_wants_back_is_kept_with_its_answer_and_what_it_ran_is_shown() {
+    let (mut hand, request) = asked();
+    let chat = hand.chat;
+    let opaque = Opaque { adapter: "a".into(), model: "m".into(), data: json!({"signature": "S1"}) };
+    let ran = ProviderCall { name: "web_search".into(), label: "rust".into(), ..ProviderCall::default() };
+    let items = vec![
+        Item::Ran(ran.clone()),
+        Item::Text("So.".into()),
+        Item::Opaque(opaque.clone()),
+        Item::End { reason: EndReason::Stop },
+    ];
+    let effects = hand.say(Event::RequestItems { chat, request, items });
+    assert!(effects.contains(&Effect::ShowProviderCall { chat, call: ran }));
+    hand.say(Event::RequestFinished { chat, request });
+    let history = hand.engine.history(chat).expect("the chat is there");
+    assert!(matches!(history.last(), Some(Message::Llm { opaque: Some(kept), .. }) if *kept == opaque));
+}
+
+#[test]
+fn an_answer_that_pauses_goes_on_by_itself_but_not_for_ever() {
+    let (mut hand, mut request) = asked();
+    let chat = hand.chat;
+    let opaque = Opaque { adapter: "a".into(), model: "m".into(), data: json!({}) };
+    let mut pauses = 0;
+    loop {
+        let items = vec![Item::Opaque(opaque.clone()), Item::End { reason: EndReason::Paused }];
+        hand.say(Event::RequestItems { chat, request, items });
+        let effects = hand.say(Event::RequestFinished { chat, request });
+        if ended(&effects).is_some() {
+            break;
+        }
+        pauses += 1;
+        let next = effects.iter().find_map(|effect| match effect {
+            Effect::SendRequest { request, .. } => Some(*request),
+            _ => None,
+        });
+        request = next.expect("it is sent again");
+    }
+    assert_eq!(pauses, 20);
+    let history = hand.engine.history(chat).expect("the chat is there");
+    let kept = history.messages().iter().filter(|message| matches!(message.as_ref(), Message::Llm { .. }));
+    assert_eq!(kept.count(), 21);
 }
 
 #[test]
@@ -795,7 +842,7 @@ fn a_restored_chat_comes_back_in_order_and_goes_on_with_a_valid_request() {
     let call = |id: &str| Call { wire_id: id.into(), name: "glob".into(), arguments: "{}".into(), extra: None };
     let user = message(Message::User { content: "go".into(), visible: true, typed: None });
     let calls = vec![call("c1"), call("c2")];
-    let llm = message(Message::Llm { content: String::new(), reasoning: String::new(), calls });
+    let llm = message(Message::Llm { content: String::new(), reasoning: String::new(), calls, opaque: None });
     let result =
         |id: &str| message(Message::Tool { wire_id: id.into(), content: format!("result of {id}"), is_error: false });
     let mut history = History::default();
@@ -840,7 +887,7 @@ fn a_restored_chat_comes_back_in_order_and_goes_on_with_a_valid_request() {
 fn half_an_answer_that_was_saved_is_taken_back_when_it_is_asked_for_again() {
     let mut history = History::default();
     history.push(Message::User { content: "go".into(), visible: true, typed: None });
-    history.push(Message::Llm { content: "half".into(), reasoning: String::new(), calls: Vec::new() });
+    history.push(Message::Llm { content: "half".into(), reasoning: String::new(), calls: Vec::new(), opaque: None });
     let mut hand = Hand::new();
     let chat = hand.chat;
     let restored = Restored { history, interrupted: true, ..Restored::default() };
@@ -1357,6 +1404,7 @@ impl Storm {
             | Effect::FinishRequest { .. }
             | Effect::ShowText { .. }
             | Effect::ShowReasoning { .. }
+            | Effect::ShowProviderCall { .. }
             | Effect::StartBatch { .. }
             | Effect::CloseQuestion { .. }
             | Effect::KillJobs { .. }

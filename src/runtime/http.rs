@@ -33,7 +33,7 @@ const ERROR_BODY_TIME: Duration = Duration::from_secs(10);
 /// How many redirects are followed.
 const MAX_REDIRECTS: usize = 5;
 
-/// A POST request.
+/// A request: a POST, or a GET when `is_get`.
 #[derive(Clone)]
 pub struct HttpRequest {
     /// Where to.
@@ -42,6 +42,8 @@ pub struct HttpRequest {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
+    /// Whether something is only asked for; there is no body then.
+    pub is_get: bool,
     /// How long each part may take.
     pub limits: HttpLimits,
     /// How often a failure that may pass is tried again.
@@ -100,6 +102,7 @@ pub struct Http {
 struct Prepared {
     headers: HeaderMap,
     body: Bytes,
+    is_get: bool,
     limits: HttpLimits,
     proxy: Option<String>,
     allow_insecure: bool,
@@ -114,6 +117,7 @@ impl HttpRequest {
             url: url.into(),
             headers,
             body,
+            is_get: false,
             limits: HttpLimits::default(),
             retries: 4,
             proxy: None,
@@ -206,7 +210,7 @@ impl Http {
     /// One try, up to the head of a good answer.
     async fn fetch(&self, request: &Prepared, mut target: Target) -> Result<(Target, Response), HttpError> {
         for _ in 0..=MAX_REDIRECTS {
-            let response = self.post(request, &target).await?;
+            let response = self.ask(request, &target).await?;
             if response.status().is_success() {
                 return Ok((target, response));
             }
@@ -218,13 +222,14 @@ impl Http {
         Err(HttpError::TooManyRedirects { host: target.host(), limit: MAX_REDIRECTS })
     }
 
-    async fn post(&self, request: &Prepared, target: &Target) -> Result<Response, HttpError> {
+    async fn ask(&self, request: &Prepared, target: &Target) -> Result<Response, HttpError> {
         let limits = request.limits;
         let route = request.environment.route(request.proxy.as_deref(), target)?;
         let via = route.as_ref().map(client::Route::shown);
         let client = self.clients.get(request, route, target, &self.outside).await?;
-        let answer =
-            client.post(target.url().clone()).headers(request.headers.clone()).body(request.body.clone()).send();
+        let url = target.url().clone();
+        let built = if request.is_get { client.get(url) } else { client.post(url).body(request.body.clone()) };
+        let answer = built.headers(request.headers.clone()).send();
         match timeout(Duration::from_millis(limits.first_byte_ms), answer).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => Err(HttpError::before_the_head(error, target, via, limits.connect_ms)),
@@ -265,6 +270,7 @@ impl Prepared {
         Ok(Self {
             headers,
             body: Bytes::from(request.body),
+            is_get: request.is_get,
             limits: request.limits,
             proxy: request.proxy,
             allow_insecure: request.allow_insecure,

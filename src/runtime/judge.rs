@@ -34,8 +34,8 @@ pub(super) async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, chat: ChatId, call: 
             }
         }
         Judge::Provider(request) => match send(&http, (*request).clone()).await {
-            // Not every server takes a schema. The prompt asks for the same.
-            Judged::Failed(why) if why.contains("response_format") => {
+            // Not every server takes a schema, and each refuses in words of its own. The prompt asks for the same.
+            Judged::Failed(why) if ["400", "422"].iter().any(|status| why.starts_with(status)) => {
                 send(&http, ProviderRequest { answer: None, ..*request }).await
             }
             judged => judged,
@@ -85,8 +85,15 @@ impl Answer {
                 Item::Failed(message) => self.fail(&judge::one_line(&message)),
                 Item::End { reason: EndReason::Length } => self.fail("its answer was cut off"),
                 Item::End { reason: EndReason::ContentFilter } => self.fail("the provider's filter cut its answer off"),
-                Item::End { reason: EndReason::Stop | EndReason::ToolCalls | EndReason::Other(_) } => {}
-                Item::Reasoning(_) | Item::Usage { .. } | Item::CallArguments { .. } | Item::CallExtra { .. } => {}
+                Item::End {
+                    reason: EndReason::Stop | EndReason::ToolCalls | EndReason::Paused | EndReason::Other(_),
+                } => {}
+                Item::Reasoning(_)
+                | Item::Usage { .. }
+                | Item::CallArguments { .. }
+                | Item::CallExtra { .. }
+                | Item::Ran(_)
+                | Item::Opaque(_) => {}
             }
         }
     }

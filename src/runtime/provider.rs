@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 use super::http::{Http, HttpError, HttpEvent, HttpRequest, Secrets};
 use super::inbox::Inbox;
-use crate::adapter::{self, BuildInput, Built, Decoder, Item, ToolDefinition, Wire};
+use crate::adapter::{self, Asked, BuildInput, Built, Decoder, Dialect, Item, Origin, ToolDefinition, Wire};
 use crate::engine::{ChatId, Event, RequestId};
 use crate::message::Message;
 
@@ -50,6 +50,12 @@ pub struct ProviderRequest {
     pub extra_tools: Option<String>,
     /// Fields of the body, as the JSON text of an object.
     pub settings: String,
+    /// The adapter's name.
+    pub adapter: String,
+    /// The model's name.
+    pub model: String,
+    /// How the server differs from others that speak the format, as the JSON text of a [`Dialect`].
+    pub dialect: Option<String>,
     /// Whether a stream is asked for.
     pub streaming: bool,
     /// JSON Schema of the answer; none: it may be any text.
@@ -67,6 +73,8 @@ enum BuildError {
     Tools(serde_json::Error),
     #[error("what the adapter's own tools added is not a list of JSON: {0}")]
     ExtraTools(serde_json::Error),
+    #[error("the adapter's dialect does not fit: {0}")]
+    Dialect(serde_json::Error),
     #[error("the request could not be built: {0}")]
     Task(tokio::task::JoinError),
 }
@@ -100,22 +108,16 @@ pub async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, chat: ChatId, request: Requ
 /// # Errors
 /// Why there is no (complete) answer; the text is for the user.
 pub async fn send(http: &Http, provider: ProviderRequest, mut tell: impl FnMut(Part) + Send) -> Result<(), String> {
-    let ProviderRequest { wire, streaming, answer, http: mut to_send, .. } = provider;
-    let (messages, tools) = (provider.messages, provider.tools);
-    let (settings, tools_override, extra_tools) = (provider.settings, provider.tools_override, provider.extra_tools);
+    let (wire, mut to_send) = (provider.wire, provider.http.clone());
     // A long history takes a while, and a worker has other requests to look after.
-    let built = tokio::task::spawn_blocking(move || {
-        let Built { body, names, faults } =
-            build(wire, &messages, &tools, [tools_override, extra_tools], &settings, answer)?;
-        Ok((body.to_string().into_bytes(), names, faults))
-    });
-    let (body, names, faults) =
+    let built = tokio::task::spawn_blocking(move || build(&provider));
+    let (body, asked, faults) =
         built.await.map_err(BuildError::Task).and_then(|built| built).map_err(|error| error.to_string())?;
     for text in faults {
         tell(Part::Note(text));
     }
     to_send.body = body;
-    let mut decoder = Decoder::new(wire, names, streaming);
+    let mut decoder = Decoder::new(wire, asked);
     let secrets = to_send.secrets();
     let shown = |items: Vec<Item>| items.into_iter().map(|item| without(&secrets, item)).collect::<Vec<_>>();
     let over = Notify::new();
@@ -163,6 +165,29 @@ pub async fn send(http: &Http, provider: ProviderRequest, mut tell: impl FnMut(P
     }
 }
 
+/// The longest document that is fetched, in bytes.
+const MAX_DOCUMENT_BYTES: usize = 16 << 20;
+
+/// Gets a document, such as a list of models.
+///
+/// # Errors
+/// Why there is none; the text is for the user.
+pub async fn fetch(http: &Http, request: HttpRequest) -> Result<Vec<u8>, String> {
+    let secrets = request.secrets();
+    let mut document = Vec::new();
+    let mut is_cut = false;
+    let sent = http.send(request, |event| {
+        if let HttpEvent::Chunk(bytes) = event {
+            is_cut |= document.len() + bytes.len() > MAX_DOCUMENT_BYTES;
+            if !is_cut {
+                document.extend_from_slice(&bytes);
+            }
+        }
+    });
+    sent.await.map_err(|error| secrets.hide(explain(&error)))?;
+    if is_cut { Err("the document is too long".to_owned()) } else { Ok(document) }
+}
+
 /// What the work gives; none: the end came first, and the work was dropped.
 pub(super) async fn first<R>(work: impl Future<Output = R>, end: impl Future<Output = ()>) -> Option<R> {
     let (mut work, mut end) = (pin!(work), pin!(end));
@@ -192,26 +217,36 @@ fn explain(error: &HttpError) -> String {
     }
 }
 
-fn build(
-    wire: Wire,
-    messages: &[Arc<Message>],
-    tools: &[DescribedTool],
-    [tools_override, extra_tools]: [Option<String>; 2],
-    settings: &str,
-    answer: Option<&Value>,
-) -> Result<Built, BuildError> {
-    let settings: Map<String, Value> = serde_json::from_str(settings).map_err(BuildError::Settings)?;
-    let tools_override = match tools_override {
-        Some(text) => Some(serde_json::from_str::<Value>(&text).map_err(BuildError::Tools)?),
+/// The body, what its decoder must know, and what the user should.
+fn build(provider: &ProviderRequest) -> Result<(Vec<u8>, Asked, Vec<String>), BuildError> {
+    let settings: Map<String, Value> = serde_json::from_str(&provider.settings).map_err(BuildError::Settings)?;
+    let tools_override = match &provider.tools_override {
+        Some(text) => Some(serde_json::from_str::<Value>(text).map_err(BuildError::Tools)?),
         None => None,
     };
-    let extra_tools: Vec<Value> = match extra_tools {
-        Some(text) => serde_json::from_str(&text).map_err(BuildError::ExtraTools)?,
+    let extra_tools: Vec<Value> = match &provider.extra_tools {
+        Some(text) => serde_json::from_str(text).map_err(BuildError::ExtraTools)?,
         None => Vec::new(),
     };
-    let tools: Vec<ToolDefinition> = tools.iter().map(definition).collect();
-    let (tools, tools_override, extra_tools) = (&tools, tools_override.as_ref(), &extra_tools);
-    Ok(adapter::build(wire, BuildInput { messages, tools, tools_override, extra_tools, settings: &settings, answer }))
+    let dialect: Dialect = match &provider.dialect {
+        Some(text) => serde_json::from_str(text).map_err(BuildError::Dialect)?,
+        None => Dialect::default(),
+    };
+    let origin = Origin { adapter: provider.adapter.clone(), model: provider.model.clone() };
+    let tools: Vec<ToolDefinition> = provider.tools.iter().map(definition).collect();
+    let input = BuildInput {
+        messages: &provider.messages,
+        tools: &tools,
+        tools_override: tools_override.as_ref(),
+        extra_tools: &extra_tools,
+        settings: &settings,
+        answer: provider.answer,
+        origin: &origin,
+        dialect: &dialect,
+    };
+    let Built { body, names, faults } = adapter::build(provider.wire, input);
+    let asked = Asked { names, origin, dialect, streaming: provider.streaming };
+    Ok((body.to_string().into_bytes(), asked, faults))
 }
 
 fn definition(tool: &DescribedTool) -> ToolDefinition {

@@ -17,7 +17,12 @@ fn user(content: &str) -> Message {
 
 fn llm(content: &str, ids: &[&str]) -> Message {
     let call = |id: &&str| Call { wire_id: (*id).into(), name: "glob".into(), arguments: "{}".into(), extra: None };
-    Message::Llm { content: content.into(), reasoning: String::new(), calls: ids.iter().map(call).collect() }
+    Message::Llm {
+        content: content.into(),
+        reasoning: String::new(),
+        calls: ids.iter().map(call).collect(),
+        opaque: None,
+    }
 }
 
 fn result(id: &str, content: &str, is_error: bool) -> Message {
@@ -83,7 +88,8 @@ fn could_be_sent(messages: &[Message]) -> bool {
 fn a_conversation_comes_back_as_it_was() {
     let extra = Some(json!({"signature": "x", "n": 1.5, "list": [1, null]}));
     let call = Call { wire_id: "c1".into(), name: "glob".into(), arguments: "{ \"a\" : 1 }".into(), extra };
-    let answer = Message::Llm { content: "Hm.".into(), reasoning: "First,\nlook".into(), calls: vec![call] };
+    let answer =
+        Message::Llm { content: "Hm.".into(), reasoning: "First,\nlook".into(), calls: vec![call], opaque: None };
     let typed = Message::User { content: "Use the glob tool".into(), visible: true, typed: Some("Use @{glob}".into()) };
     let context = Message::User { content: "context".into(), visible: false, typed: None };
     let look = Look {
@@ -179,7 +185,7 @@ fn calls_without_result_say_how_far_they_had_come_and_the_others_keep_theirs() {
 fn what_is_left_of_an_answer_is_kept_and_a_whole_one_takes_its_place() {
     let start = [message(user("go")), Record::Reasoning { text: "hm".into() }, text("Hel"), text("lo")];
     let saved = loaded(&start);
-    let half = Message::Llm { content: "Hello".into(), reasoning: "hm".into(), calls: Vec::new() };
+    let half = Message::Llm { content: "Hello".into(), reasoning: "hm".into(), calls: Vec::new(), opaque: None };
     assert_eq!((messages(&saved), saved.restored.interrupted), (vec![user("go"), half.clone()], true));
     assert_eq!(saved.made, vec![message(half)]);
     let whole = loaded(&[&start[..], &[message(llm("Hello.", &[])), Record::TurnEnd]].concat());

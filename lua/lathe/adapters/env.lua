@@ -127,8 +127,9 @@ end
 ---Finds what the templates use, one after another.
 ---@param adapter lathe.Adapter
 ---@param templates string[]
+---@param given table<string, string> values that hold for this request only
 ---@param done fun(values: table<string, string>?, message: string?)
-function M.resolve(adapter, templates, done)
+function M.resolve(adapter, templates, given, done)
   local values = found[adapter] or {}
   found[adapter] = values
   local names = {}
@@ -137,7 +138,7 @@ function M.resolve(adapter, templates, done)
   end
   local missing = {}
   for name in pairs(names) do
-    if values[name] == nil then
+    if given[name] == nil and values[name] == nil then
       missing[#missing + 1] = name
     end
   end
@@ -145,7 +146,7 @@ function M.resolve(adapter, templates, done)
   local function next_one(at)
     local name = missing[at]
     if not name then
-      return done(values)
+      return done(vim.tbl_extend("force", values, given))
     end
     find(adapter, name, function(value, message)
       if not value then

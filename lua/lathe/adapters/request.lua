@@ -1,6 +1,7 @@
 -- A request to a provider over HTTP, as the core takes it: from an adapter's table, its hooks and its values.
 local M = {}
 
+local core = require("lathe.core")
 local env = require("lathe.adapters.env")
 local provider = require("lathe.tools.provider")
 
@@ -11,6 +12,9 @@ local function readable(value)
 end
 
 local CONNECT_MS, FIRST_BYTE_MS, IDLE_MS, RETRIES = 10000, 600000, 120000, 4
+
+-- How long a small document may take to begin.
+local FETCH_MS = 30000
 
 ---@param value any
 ---@return boolean
@@ -26,6 +30,9 @@ local shapes = {
   { "parameters", "table" },
   { "body", "table" },
   { "schema", "table", items = "table" },
+  { "dialect", "table" },
+  { "models", "table" },
+  { "models.url", "string" },
   { "opts", "table" },
   { "opts.proxy", "string" },
   { "opts.retries", "whole" },
@@ -37,6 +44,7 @@ local shapes = {
   { "handlers.lifecycle", "table" },
   { "handlers.lifecycle.setup", "function" },
   { "handlers.request", "table" },
+  { "handlers.request.prepare", "function" },
   { "handlers.request.build_parameters", "function" },
   { "handlers.request.build_tools", "function" },
 }
@@ -104,7 +112,9 @@ local function settings_of(adapter)
     if type(field.enabled) == "function" then
       enabled = field.enabled(adapter)
     end
-    if value ~= nil and enabled and mapping[1] == "parameters" then
+    if value == nil and field.required and enabled then
+      error(("no %s is chosen: `:Lathe model` lists those there are"):format(name), 0)
+    elseif value ~= nil and enabled and mapping[1] == "parameters" then
       local path = vim.list_slice(mapping, 2)
       path[#path + 1] = name
       set_at(settings, path, value)
@@ -145,12 +155,30 @@ local function encode(what, value)
   return ok and json or error(("%s: %s"):format(what, tostring(json):gsub("^.-:%d+: ", "")), 0)
 end
 
----The fields of `core.start_request`, but for chat, request and tools. Hooks run here, on the main loop.
+---How an adapter is reached: fields of `core.start_request` and `core.fetch`.
+---@param adapter lathe.Adapter
+---@param url string
+---@param headers table<string, string>
+---@return table
+local function transport(adapter, url, headers)
+  local opts = adapter.opts or {}
+  local limits = opts.limits or {}
+  return {
+    url = url,
+    headers = headers,
+    connect_ms = limits.connect_ms or CONNECT_MS,
+    first_byte_ms = limits.first_byte_ms or FIRST_BYTE_MS,
+    idle_ms = limits.idle_ms or IDLE_MS,
+    retries = opts.retries or RETRIES,
+    proxy = opts.proxy,
+    allow_insecure = opts.allow_insecure == true,
+  }
+end
+
 ---@param adapter lathe.Adapter
 ---@param values table<string, string>
----@param tools { override: table?, extra: any[]? }
----@return table
-local function fields_of(adapter, values, tools)
+---@return table<string, string>
+local function headers_of(adapter, values)
   local headers = { ["content-type"] = "application/json" }
   for name, template in pairs(adapter.headers or {}) do
     local value = env.fill(template, values)
@@ -159,23 +187,26 @@ local function fields_of(adapter, values, tools)
       headers[name] = value
     end
   end
-  local settings = settings_of(adapter)
-  local limits = (adapter.opts or {}).limits or {}
-  return {
-    wire = adapter.wire,
-    url = env.fill(adapter.url, values),
-    headers = headers,
-    settings = encode("parameters", settings),
-    tools_override = tools.override and encode("build_tools", tools.override) or nil,
-    extra_tools = tools.extra and tools.extra[1] ~= nil and encode("available_tools", tools.extra) or nil,
-    stream = settings.stream == true,
-    connect_ms = limits.connect_ms or CONNECT_MS,
-    first_byte_ms = limits.first_byte_ms or FIRST_BYTE_MS,
-    idle_ms = limits.idle_ms or IDLE_MS,
-    retries = (adapter.opts or {}).retries or RETRIES,
-    proxy = (adapter.opts or {}).proxy,
-    allow_insecure = (adapter.opts or {}).allow_insecure == true,
-  }
+  return headers
+end
+
+---The fields of `core.start_request`, but for chat, request and tools.
+---@param adapter lathe.Adapter
+---@param values table<string, string>
+---@param settings table
+---@param tools { override: table?, extra: any[]? }
+---@return table
+local function fields_of(adapter, values, settings, tools)
+  local fields = transport(adapter, env.fill(adapter.url, values), headers_of(adapter, values))
+  fields.wire = adapter.wire
+  fields.settings = encode("parameters", settings)
+  fields.tools_override = tools.override and encode("build_tools", tools.override) or nil
+  fields.extra_tools = tools.extra and tools.extra[1] ~= nil and encode("available_tools", tools.extra) or nil
+  fields.adapter = adapter.name
+  fields.model = type(settings.model) == "string" and settings.model or ""
+  fields.dialect = adapter.dialect and encode("dialect", adapter.dialect) or nil
+  fields.stream = settings.stream == true
+  return fields
 end
 
 ---What the body says of tools besides those that lathe runs.
@@ -200,21 +231,58 @@ local function tools_of(adapter, chat)
   return { override = override or nil }
 end
 
----Makes the request. `done` may be called later: a key may come from a command.
+---Has the adapter get ready: its `setup`.
 ---@param adapter lathe.Adapter
----@param chat lathe.Chat
----@param done fun(fields: table?, message: string?)
-function M.build(adapter, chat, done)
+---@return string? message why it cannot
+local function set_up(adapter)
   local wrong = misfit(adapter)
   if wrong then
-    return done(nil, wrong)
+    return wrong
   end
   local setup = adapter.handlers and adapter.handlers.lifecycle and adapter.handlers.lifecycle.setup
   if setup then
     local ok, answer = pcall(setup, adapter)
     if not ok or answer == false then
-      return done(nil, ok and "the adapter's setup refused" or "the adapter's setup failed: " .. readable(answer))
+      return ok and "the adapter's setup refused" or "the adapter's setup failed: " .. readable(answer)
     end
+  end
+end
+
+---Finds the values of templates: those of `handlers.request.prepare`, which may take its time, then those of `env`.
+---@param adapter lathe.Adapter
+---@param templates string[]
+---@param given table<string, string>
+---@param done fun(values: table<string, string>?, message: string?)
+local function find_values(adapter, templates, given, done)
+  local prepare = hook(adapter, "prepare")
+  if not prepare then
+    return env.resolve(adapter, templates, given, done)
+  end
+  local is_over = false
+  local function go_on(values, message)
+    if is_over then
+      return
+    end
+    is_over = true
+    if type(values) ~= "table" then
+      return done(nil, message or "the adapter's prepare gave no values")
+    end
+    env.resolve(adapter, templates, vim.tbl_extend("force", given, values), done)
+  end
+  local ok, err = pcall(prepare, adapter, go_on)
+  if not ok then
+    go_on(nil, "the adapter's prepare failed: " .. readable(err))
+  end
+end
+
+---Makes the request. `done` may be called later: a key may come from a command.
+---@param adapter lathe.Adapter
+---@param chat lathe.Chat
+---@param done fun(fields: table?, message: string?)
+function M.build(adapter, chat, done)
+  local wrong = set_up(adapter)
+  if wrong then
+    return done(nil, wrong)
   end
   -- Before the headers are looked at: a provider's tool may need one of its own.
   local can_build, tools = pcall(tools_of, adapter, chat)
@@ -225,17 +293,95 @@ function M.build(adapter, chat, done)
   if wrong then
     return done(nil, wrong)
   end
+  local has_settings, settings = pcall(settings_of, adapter)
+  if not has_settings then
+    return done(nil, "the adapter failed: " .. readable(settings))
+  end
   local templates = vim.list_extend({ adapter.url }, vim.tbl_values(adapter.headers or {}))
-  env.resolve(adapter, templates, function(values, message)
+  local given = { model = type(settings.model) == "string" and settings.model or nil }
+  find_values(adapter, templates, given, function(values, message)
     if not values then
       return done(nil, message)
     end
-    local ok, fields = pcall(fields_of, adapter, values, tools)
+    local ok, fields = pcall(fields_of, adapter, values, settings, tools)
     if ok then
       done(fields)
     else
       done(nil, "the adapter failed: " .. readable(fields))
     end
+  end)
+end
+
+---Gets a JSON document.
+---@param adapter lathe.Adapter whose limits and proxy count
+---@param url string
+---@param headers table<string, string>
+---@param done fun(document: table?, message: string?)
+function M.fetch(adapter, url, headers, done)
+  local lib, why = core.load()
+  if not lib then
+    return done(nil, why)
+  end
+  local fields = transport(adapter, url, headers)
+  fields.first_byte_ms = math.min(fields.first_byte_ms, FETCH_MS)
+  fields.retries = math.min(fields.retries, 1)
+  local ok, err = pcall(core.ask, "fetch", fields, function(text, message)
+    if not text then
+      return done(nil, message)
+    end
+    local is_json, document = pcall(vim.json.decode, text)
+    if is_json and type(document) == "table" then
+      done(document)
+    else
+      done(nil, "the server's answer is not JSON")
+    end
+  end)
+  if not ok then
+    done(nil, readable(err))
+  end
+end
+
+---The names of the models that the provider offers, sorted.
+---@param adapter lathe.Adapter
+---@param done fun(names: string[]?, message: string?)
+function M.models(adapter, done)
+  local models = adapter.models
+  if type(models) ~= "table" or type(models.url) ~= "string" then
+    return done(nil, "there is no list of models; name one: `:Lathe model <name>`")
+  end
+  local wrong = set_up(adapter)
+  if wrong then
+    return done(nil, wrong)
+  end
+  local templates = vim.list_extend({ models.url }, vim.tbl_values(adapter.headers or {}))
+  find_values(adapter, templates, {}, function(values, message)
+    if not values then
+      return done(nil, message)
+    end
+    local filled, url = pcall(env.fill, models.url, values)
+    local has_headers, headers = pcall(headers_of, adapter, values)
+    if not (filled and has_headers) then
+      return done(nil, "the adapter failed")
+    end
+    M.fetch(adapter, url, headers, function(document, why)
+      if not document then
+        return done(nil, why)
+      end
+      local names, prefix = {}, models.prefix or ""
+      local list = document[models.list or "data"]
+      for _, entry in ipairs(type(list) == "table" and list or {}) do
+        local name = type(entry) == "table" and entry[models.id or "id"]
+        if type(name) == "string" then
+          names[#names + 1] = vim.startswith(name, prefix) and name:sub(#prefix + 1) or name
+        end
+      end
+      table.sort(names)
+      if names[1] then
+        done(names)
+      else
+        done(nil, "the provider lists no models")
+      end
+    end)
   end)
 end
 

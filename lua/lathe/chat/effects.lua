@@ -298,6 +298,26 @@ function M.performers(chats)
     end
   end
 
+  function P.show_provider_call(id, name, label, output, is_error)
+    local chat = chats[id]
+    if not chat then
+      return
+    end
+    open_llm(chat)
+    local state = is_error and "error" or "success"
+    chat.render:add_call({
+      kind = "call",
+      state = state,
+      head = block.one_line(label ~= "" and name .. "  " .. label or name),
+      is_live = false,
+      body = output ~= "" and { output } or false,
+      question = false,
+      fact = "by the provider",
+      look = nil,
+    })
+    events.emit("ToolFinished", chat, { tool = name, source = "provider", status = state })
+  end
+
   function P.add_message(id, role, content, wire_id, is_error, visible, reasoning, typed)
     local chat = chats[id]
     if not chat then

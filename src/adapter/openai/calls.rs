@@ -67,6 +67,8 @@ fn text_of(value: Option<Value>) -> String {
 #[derive(Debug, Default)]
 pub struct Calls {
     calls: Vec<Assembled>,
+    /// One of them came with something that must go back.
+    extra: bool,
     /// So many were announced. They are in the order in which they first appeared.
     started: usize,
 }
@@ -91,6 +93,11 @@ impl Calls {
         self.calls.is_empty()
     }
 
+    /// Whether one of them came with something that must go back.
+    pub fn has_extra(&self) -> bool {
+        self.extra
+    }
+
     /// Takes a piece in. Returns false when it cannot be said to which call it belongs.
     pub fn take(&mut self, piece: Piece, names: &Names, items: &mut Vec<Item>) -> bool {
         // Well-formed arguments that the model never wrote would be worse than none.
@@ -104,6 +111,7 @@ impl Calls {
                 self.calls.len() - 1
             }
         };
+        self.extra |= !piece.extra.is_empty();
         self.calls[at].take(piece);
         self.start(names, items, false);
         if at < self.started {

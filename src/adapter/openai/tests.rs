@@ -1,14 +1,21 @@
 //! Requests compared whole, answers cut everywhere, and one outcome for each habit of a compatible server.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
 use super::*;
-use crate::message::NO_RESULT;
+use crate::adapter::Origin;
+use crate::adapter::testing::input;
+use crate::message::{NO_RESULT, Opaque};
+
+fn decoder_for(names: Names) -> Decoder {
+    Decoder::new(Asked { names, streaming: true, ..Asked::default() })
+}
 
 fn decode<'a>(names: &Names, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Item> {
-    let mut decoder = Decoder::new(names.clone(), true);
+    let mut decoder = decoder_for(names.clone());
     let mut items: Vec<Item> = pieces.into_iter().flat_map(|piece| decoder.push(piece)).collect();
     items.extend(decoder.finish());
     assert_eq!((decoder.push(b"data: {\"choices\":[]}\n\n"), decoder.finish()), (vec![], vec![]), "it was over");
@@ -186,7 +193,7 @@ fn a_body_that_is_no_answer_fails_in_words() {
     assert_eq!(t("Hello"), "The server's answer is not a stream of events: Hello");
     assert_eq!(t(""), "The server sent an empty answer.");
     assert_eq!(t("data: [DONE]\n\n"), "The server sent an empty answer.");
-    let mut decoder = Decoder::new(Names::default(), false);
+    let mut decoder = Decoder::new(Asked::default());
     decoder.push(b"Hello");
     assert_eq!(decoder.finish(), [failed("The server's answer is not JSON: Hello")]);
 }
@@ -432,7 +439,7 @@ fn r052_what_came_with_a_call_goes_back_with_it() {
     let saved = serde_json::to_string(&call).expect("JSON");
     let call: Call = serde_json::from_str(&saved).expect("a call");
     assert_eq!(
-        call_of(&call, &Names::default()),
+        call_of(&call, true, &Dialect::default(), &Names::default()),
         json!({
             "id": "A", "type": "function", "function": {"name": "f", "arguments": "{}"},
             "extra_content": {"google": {"thought_signature": "S1/é+=="}},
@@ -445,7 +452,7 @@ fn r055_only_fields_of_the_api_are_sent() {
     let extra = Some(json!({"_index": 0, "id": "x", "function": {}}));
     let call = Call { wire_id: "A".into(), name: "f".into(), arguments: "{}".into(), extra };
     assert_eq!(
-        call_of(&call, &Names::default()),
+        call_of(&call, true, &Dialect::default(), &Names::default()),
         json!({"id": "A", "type": "function", "function": {"name": "f", "arguments": "{}"}})
     );
 }
@@ -460,14 +467,7 @@ fn tool(name: &str, parameters: Value, strict: Option<bool>) -> ToolDefinition {
 
 fn build_with(messages: &[Message], tools: &[ToolDefinition], own: Option<&Value>, given: Value) -> Built {
     let messages: Vec<Arc<Message>> = messages.iter().cloned().map(Arc::new).collect();
-    build(BuildInput {
-        messages: &messages,
-        tools,
-        tools_override: own,
-        extra_tools: &[],
-        settings: &settings(given),
-        answer: None,
-    })
+    build(BuildInput { messages: &messages, tools, tools_override: own, ..input(&settings(given)) })
 }
 
 #[test]
@@ -475,15 +475,7 @@ fn tools_that_the_provider_knows_follow_the_others_but_not_those_of_a_hook() {
     let (tools, extra) = ([tool("f", json!({"type": "object"}), None)], [json!({"type": "web_search"})]);
     let built = |tools_override| {
         let settings = Map::new();
-        build(BuildInput {
-            messages: &[],
-            tools: &tools,
-            tools_override,
-            extra_tools: &extra,
-            settings: &settings,
-            answer: None,
-        })
-        .body
+        build(BuildInput { tools: &tools, tools_override, extra_tools: &extra, ..input(&settings) }).body
     };
     let tools = built(None)["tools"].clone();
     assert_eq!((&tools[0]["function"]["name"], &tools[1]), (&json!("f"), &json!({"type": "web_search"})));
@@ -497,7 +489,7 @@ fn llm(content: &str, calls: &[(&str, &str, &str)]) -> Message {
         arguments: (*arguments).into(),
         extra: None,
     });
-    Message::Llm { content: content.into(), reasoning: "secret".into(), calls: calls.collect() }
+    Message::Llm { content: content.into(), reasoning: "secret".into(), calls: calls.collect(), opaque: None }
 }
 
 fn result(id: &str, content: &str) -> Message {
@@ -724,7 +716,7 @@ fn time_to_read(bytes: usize) -> Duration {
     let begin =
         delta(json!({"tool_calls": [{"index": 0, "id": "A", "function": {"name": "f", "arguments": "{\"a\":\""}}]}));
     let piece = stream(&[delta(json!({"tool_calls": [{"index": 0, "function": {"arguments": "}{0123456789abcd"}}]}))]);
-    let mut decoder = Decoder::new(Names::default(), true);
+    let mut decoder = decoder_for(Names::default());
     decoder.push(&stream(&[begin]));
     let started = Instant::now();
     let mut read = 0;
@@ -745,4 +737,115 @@ fn a_megabyte_of_arguments_in_63_000_deltas_costs_as_much_per_byte_as_little() {
     // may spoil some tries, never all; a quadratic decoder never gets near.
     let ratio = || time_to_read(1_008_000).as_secs_f64() / time_to_read(63_000).as_secs_f64();
     assert!((0..10).any(|_| ratio() < 48.0));
+}
+
+fn own(data: Value) -> Option<Opaque> {
+    Some(Origin { adapter: "own".into(), model: "m-1".into() }.opaque(data))
+}
+
+fn sent_with(dialect: &Dialect, messages: &[Message]) -> Vec<Value> {
+    let messages: Vec<Arc<Message>> = messages.iter().cloned().map(Arc::new).collect();
+    let settings = Map::new();
+    let built = build(BuildInput { messages: &messages, dialect, ..input(&settings) });
+    built.body["messages"].as_array().expect("messages").clone()
+}
+
+#[test]
+fn a_dialect_wants_ids_of_its_own_form_and_the_model_between_a_result_and_the_user() {
+    let dialect = Dialect { call_id_length: Some(9), answer_between: true, ..Dialect::default() };
+    let history = [
+        llm("", &[("call_lathe_1", "f", "{}"), ("abcDEF123", "f", "{}"), ("call_lathe_2", "f", "{}")]),
+        result("call_lathe_1", "1"),
+        result("abcDEF123", "2"),
+        result("call_lathe_2", "3"),
+        Message::User { content: "?".into(), visible: true, typed: None },
+    ];
+    let sent = sent_with(&dialect, &history);
+    let ids: Vec<&str> = (0..3).filter_map(|at| sent[0]["tool_calls"][at]["id"].as_str()).collect();
+    assert!(ids.iter().all(|id| id.len() == 9 && id.chars().all(|letter| letter.is_ascii_alphanumeric())), "{ids:?}");
+    assert_eq!(ids[1], "abcDEF123");
+    assert_ne!(ids[0], ids[2]);
+    assert_eq!(sent[1..4].iter().map(|result| result["tool_call_id"].as_str()).collect::<Option<Vec<_>>>(), Some(ids));
+    assert_eq!(sent[4..], [json!({"role": "assistant", "content": "…"}), json!({"role": "user", "content": "?"})]);
+    // Others take ids of up to 40 letters.
+    let long = "x".repeat(64);
+    let sent = sent_with(&Dialect::default(), &[llm("", &[(long.as_str(), "f", "{}")]), result(&long, "1")]);
+    assert_eq!(sent[0]["tool_calls"][0]["id"].as_str().map(str::len), Some(40));
+    assert_eq!(sent[0]["tool_calls"][0]["id"], sent[1]["tool_call_id"]);
+}
+
+#[test]
+fn a_dialect_gets_the_reasoning_of_its_own_calls_back_and_an_empty_one_for_others() {
+    let dialect = Dialect { reasoning_back: Some("reasoning_content".into()), ..Dialect::default() };
+    let asked =
+        Asked { dialect: dialect.clone(), origin: own(json!({})).map(origin_of).expect("one"), ..Asked::default() };
+    let mut decoder = Decoder::new(asked);
+    decoder.push(&stream(&[delta(json!({"reasoning_content": "Hm."})), delta(json!({"content": "x"}))]));
+    assert!(decoder.finish().iter().any(|item| matches!(item, Item::Opaque(opaque) if opaque.adapter == "own")));
+    let with = |opaque: Option<Opaque>| {
+        let Message::Llm { content, reasoning, calls, .. } = llm("", &[("c", "f", "{}")]) else { unreachable!() };
+        sent_with(&dialect, &[Message::Llm { content, reasoning, calls, opaque }])[0]["reasoning_content"].clone()
+    };
+    assert_eq!(with(own(json!({}))), "secret");
+    assert_eq!(with(None), "");
+    assert_eq!(sent_with(&dialect, &[llm("text", &[])])[0].get("reasoning_content"), None);
+}
+
+fn origin_of(opaque: Opaque) -> Origin {
+    Origin { adapter: opaque.adapter, model: opaque.model }
+}
+
+#[test]
+fn fields_that_must_come_back_are_put_together_and_go_to_nobody_else() {
+    let dialect = Dialect { keep: vec!["reasoning_details".into()], ..Dialect::default() };
+    let origin = Origin { adapter: "own".into(), model: "m-1".into() };
+    let detail = |text: &str| {
+        delta(json!({"reasoning": text, "reasoning_details": [
+            {"type": "reasoning.text", "text": text, "format": "x", "index": 0, "signature": null}]}))
+    };
+    let chunks = [
+        detail("Let "),
+        detail("me."),
+        delta(json!({"reasoning_details": [{"type": "reasoning.text", "signature": "S1", "index": 0}]})),
+        delta(json!({"reasoning_details": [{"type": "reasoning.encrypted", "data": "D1", "index": 1}]})),
+        delta(json!({"content": "Hi"})),
+    ];
+    let mut decoder = Decoder::new(Asked { dialect: dialect.clone(), origin, ..Asked::default() });
+    let mut items = decoder.push(&stream(&chunks));
+    items.extend(decoder.finish());
+    let details = json!([
+        {"type": "reasoning.text", "text": "Let me.", "format": "x", "index": 0, "signature": "S1"},
+        {"type": "reasoning.encrypted", "data": "D1", "index": 1},
+    ]);
+    let message = crate::adapter::testing::message(&items);
+    let saved = crate::adapter::testing::saved(&message);
+    assert_eq!(sent_with(&dialect, &[saved])[0]["reasoning_details"], details);
+    assert_eq!(sent_with(&dialect, &[crate::adapter::testing::foreign(&message)])[0].get("reasoning_details"), None);
+    assert_eq!(sent_with(&Dialect::default(), &[message])[0].get("reasoning_details"), None);
+}
+
+#[test]
+fn r052_what_came_with_a_call_goes_back_after_a_restart_but_to_no_other_adapter() {
+    let signed = json!({"google": {"thought_signature": "S1/é+=="}});
+    let call = json!({"index": 0, "id": "A", "function": {"name": "f", "arguments": "{}"}, "extra_content": signed});
+    let origin = Origin { adapter: "own".into(), model: "m-1".into() };
+    let mut decoder = Decoder::new(Asked { origin, ..Asked::default() });
+    let mut items = decoder.push(&stream(&[delta(json!({"tool_calls": [call]}))]));
+    items.extend(decoder.finish());
+    let message = crate::adapter::testing::saved(&crate::adapter::testing::message(&items));
+    let sent = |message: Message| sent_with(&Dialect::default(), &[message])[0]["tool_calls"][0].clone();
+    assert_eq!(sent(message.clone())["extra_content"], signed);
+    assert_eq!(sent(crate::adapter::testing::foreign(&message)).get("extra_content"), None);
+}
+
+#[test]
+fn an_answer_of_a_form_is_asked_for_where_the_server_takes_that() {
+    let schema = json!({"type": "object"});
+    let settings = Map::new();
+    let format = |dialect: &Dialect| {
+        build(BuildInput { answer: Some(&schema), dialect, ..input(&settings) }).body.get("response_format").cloned()
+    };
+    let wanted = json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}});
+    assert_eq!(format(&Dialect::default()), Some(wanted));
+    assert_eq!(format(&Dialect { no_answer_schema: true, ..Dialect::default() }), None);
 }

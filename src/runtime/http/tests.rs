@@ -137,6 +137,7 @@ fn request(url: impl Into<String>) -> HttpRequest {
             ("Content-Type".to_owned(), "application/json".to_owned()),
         ],
         body: b"{\"model\":\"m\"}".to_vec(),
+        is_get: false,
         limits: HttpLimits { connect_ms: patience_ms, first_byte_ms: patience_ms, idle_ms: patience_ms },
         retries: 4,
         proxy: None,

@@ -21,7 +21,7 @@ fn user(content: &str) -> Arc<Message> {
 }
 
 fn llm(content: &str) -> Arc<Message> {
-    Arc::new(Message::Llm { content: content.into(), reasoning: String::new(), calls: Vec::new() })
+    Arc::new(Message::Llm { content: content.into(), reasoning: String::new(), calls: Vec::new(), opaque: None })
 }
 
 fn said(message: Arc<Message>) -> Effect {

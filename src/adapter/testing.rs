@@ -1,0 +1,414 @@
+//! What the tests of all codecs share: a request built from little, an answer cut everywhere.
+
+use std::sync::{Arc, LazyLock};
+
+use serde_json::{Map, Value};
+
+use super::{
+    Asked, BuildInput, Built, Decoder, Dialect, EndReason, Item, Names, Origin, ProviderCall, ToolDefinition, Wire,
+    build,
+};
+use crate::message::{Call, Message, Opaque};
+
+static DIALECT: LazyLock<Dialect> = LazyLock::new(Dialect::default);
+static ORIGIN: LazyLock<Origin> = LazyLock::new(|| Origin { adapter: "own".into(), model: "m-1".into() });
+
+/// A request of nothing.
+pub fn input(settings: &Map<String, Value>) -> BuildInput<'_> {
+    BuildInput {
+        messages: &[],
+        tools: &[],
+        tools_override: None,
+        extra_tools: &[],
+        settings,
+        answer: None,
+        origin: &ORIGIN,
+        dialect: &DIALECT,
+    }
+}
+
+static NOTHING: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+
+/// A request of nothing, without settings either.
+pub fn nothing() -> BuildInput<'static> {
+    input(&NOTHING)
+}
+
+/// Builds a request of messages, settings and further parts.
+pub fn built(wire: Wire, messages: &[Message], settings: Value, parts: BuildInput<'_>) -> Built {
+    let messages: Vec<Arc<Message>> = messages.iter().cloned().map(Arc::new).collect();
+    let settings = settings.as_object().expect("an object").clone();
+    build(wire, BuildInput { messages: &messages, settings: &settings, ..parts })
+}
+
+/// The body of a request without faults.
+pub fn body(wire: Wire, messages: &[Message], tools: &[ToolDefinition], settings: Value) -> Value {
+    let built = built(wire, messages, settings, BuildInput { tools, ..nothing() });
+    assert_eq!(built.faults, Vec::<String>::new());
+    built.body
+}
+
+/// What a decoder knows of the request.
+pub fn asked(names: Names, streaming: bool) -> Asked {
+    Asked { names, origin: ORIGIN.clone(), streaming, ..Asked::default() }
+}
+
+/// The items of an answer, the same for every way to cut it in two and for single bytes.
+pub fn items(wire: Wire, body: &[u8]) -> Vec<Item> {
+    let decode = |pieces: &mut dyn Iterator<Item = &[u8]>| {
+        let mut decoder = Decoder::new(wire, asked(Names::default(), true));
+        let mut items = Vec::new();
+        pieces.for_each(|piece| items.extend(decoder.push(piece)));
+        items.extend(decoder.finish());
+        assert!(decoder.is_over());
+        assert_eq!((decoder.push(b"data: {}\n\n"), decoder.finish()), (vec![], vec![]), "it was over");
+        items
+    };
+    let whole = decode(&mut [body].into_iter());
+    assert_eq!(decode(&mut body.chunks(1)), whole);
+    for cut in 0..=body.len() {
+        let (left, right) = body.split_at(cut);
+        assert_eq!(decode(&mut [left, right].into_iter()), whole, "cut at {cut}");
+    }
+    let ends = whole.iter().filter(|item| matches!(item, Item::End { .. } | Item::Failed(_))).count();
+    assert_eq!(ends, 1);
+    whole
+}
+
+/// A stream of server-sent events.
+pub fn stream(events: &[Value]) -> Vec<u8> {
+    events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>().into_bytes()
+}
+
+/// The message that the engine makes of an answer.
+pub fn message(items: &[Item]) -> Message {
+    let (mut content, mut reasoning, mut opaque) = (String::new(), String::new(), None);
+    let mut calls: Vec<Call> = Vec::new();
+    for item in items {
+        match item {
+            Item::Text(text) => content.push_str(text),
+            Item::Reasoning(text) => reasoning.push_str(text),
+            Item::CallStarted { index, wire_id, name } => {
+                assert_eq!(*index, calls.len(), "calls start in order");
+                let wire_id = if wire_id.is_empty() { format!("made_{index}") } else { wire_id.clone() };
+                calls.push(Call { wire_id, name: name.clone(), arguments: String::new(), extra: None });
+            }
+            Item::CallArguments { index, text } => calls[*index].arguments.push_str(text),
+            Item::CallExtra { index, extra } => calls[*index].extra = Some(extra.clone()),
+            Item::Opaque(kept) => opaque = Some(kept.clone()),
+            Item::Ran(_) | Item::Usage { .. } | Item::End { .. } | Item::Failed(_) => {}
+        }
+    }
+    // As a call without arguments is kept.
+    for call in calls.iter_mut().filter(|call| call.arguments.is_empty()) {
+        call.arguments = "{}".to_owned();
+    }
+    Message::Llm { content, reasoning, calls, opaque }
+}
+
+/// The same after it was saved and read again.
+pub fn saved(message: &Message) -> Message {
+    serde_json::from_str(&serde_json::to_string(message).expect("JSON")).expect("a message")
+}
+
+/// A message that another adapter's answer was.
+pub fn foreign(message: &Message) -> Message {
+    let Message::Llm { content, reasoning, calls, opaque } = message.clone() else { panic!("the model's message") };
+    let opaque = opaque.map(|opaque| Opaque { adapter: "other".into(), ..opaque });
+    Message::Llm { content, reasoning, calls, opaque }
+}
+
+/// A message that an answer of another model of the same adapter was.
+pub fn older(message: &Message) -> Message {
+    let Message::Llm { content, reasoning, calls, opaque } = message.clone() else { panic!("the model's message") };
+    let opaque = opaque.map(|opaque| Opaque { model: "m-0".into(), ..opaque });
+    Message::Llm { content, reasoning, calls, opaque }
+}
+
+/// A message of the user.
+pub fn user(content: &str) -> Message {
+    Message::User { content: content.into(), visible: true, typed: None }
+}
+
+/// A message of the system.
+pub fn system(content: &str) -> Message {
+    Message::System { content: content.into() }
+}
+
+/// A message of the model: id, name and arguments of its calls.
+pub fn llm(content: &str, calls: &[(&str, &str, &str)]) -> Message {
+    let calls = calls.iter().map(|(id, name, arguments)| Call {
+        wire_id: (*id).into(),
+        name: (*name).into(),
+        arguments: (*arguments).into(),
+        extra: None,
+    });
+    Message::Llm { content: content.into(), reasoning: "secret".into(), calls: calls.collect(), opaque: None }
+}
+
+/// A result.
+pub fn result(id: &str, content: &str, is_error: bool) -> Message {
+    Message::Tool { wire_id: id.into(), content: content.into(), is_error }
+}
+
+/// A tool.
+pub fn tool(name: &str, parameters: Value, strict: Option<bool>) -> ToolDefinition {
+    ToolDefinition { name: name.to_owned(), description: Some(format!("{name}!")), parameters, strict }
+}
+
+/// `Item::Text`
+pub fn text(text: &str) -> Item {
+    Item::Text(text.to_owned())
+}
+
+/// `Item::Reasoning`
+pub fn reasoning(text: &str) -> Item {
+    Item::Reasoning(text.to_owned())
+}
+
+/// `Item::CallStarted`
+pub fn started(index: usize, wire_id: &str, name: &str) -> Item {
+    Item::CallStarted { index, wire_id: wire_id.to_owned(), name: name.to_owned() }
+}
+
+/// `Item::CallArguments`
+pub fn arguments(index: usize, text: &str) -> Item {
+    Item::CallArguments { index, text: text.to_owned() }
+}
+
+/// `Item::Ran`
+pub fn ran(name: &str, label: &str, output: &str, is_error: bool) -> Item {
+    Item::Ran(ProviderCall { name: name.into(), label: label.into(), output: output.into(), is_error })
+}
+
+/// `Item::Opaque`
+pub fn opaque(data: Value) -> Item {
+    Item::Opaque(ORIGIN.opaque(data))
+}
+
+/// `Item::Usage`
+pub fn usage(input: u64, output: u64) -> Item {
+    Item::Usage { input, output }
+}
+
+/// `Item::End`
+pub fn end(reason: EndReason) -> Item {
+    Item::End { reason }
+}
+
+/// `Item::Failed`
+pub fn failed(text: &str) -> Item {
+    Item::Failed(text.to_owned())
+}
+
+mod rows {
+    use serde_json::json;
+
+    use super::*;
+
+    /// An answer that only says this, in one event.
+    fn saying(wire: Wire, text: &str) -> Vec<u8> {
+        let stop = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}});
+        match wire {
+            Wire::OpenAi => stream(&[json!({"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]})]),
+            Wire::OpenAiResponses => stream(&[
+                json!({"type": "response.output_text.delta", "output_index": 0, "delta": text}),
+                json!({"type": "response.completed", "response": {"status": "completed"}}),
+            ]),
+            Wire::Anthropic => stream(&[
+                json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": text}}),
+                stop,
+            ]),
+            Wire::Gemini => {
+                stream(&[json!({"candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}]})])
+            }
+            Wire::Ollama => {
+                let line = json!({"message": {"content": text}, "done": true, "done_reason": "stop"});
+                format!("{line}\n").into_bytes()
+            }
+        }
+    }
+
+    #[test]
+    fn r059_a_long_event_cut_inside_a_character_is_the_same_on_every_wire() {
+        for (name, wire) in Wire::ALL {
+            let length = |filler: usize| saying(*wire, &"x".repeat(filler)).len();
+            let before = saying(*wire, "é").windows(2).position(|bytes| bytes == "é".as_bytes()).expect("a place");
+            let long = format!("{}é{}", "x".repeat(8191 - before), "y".repeat(12_000));
+            let body = saying(*wire, &long);
+            assert!(body.len() > 20_000 && length(0) < 8191, "{name}");
+            assert_eq!(body[8191..8193], *"é".as_bytes(), "{name}");
+            let decode = |pieces: &[&[u8]]| {
+                let mut decoder = Decoder::new(*wire, asked(Names::default(), true));
+                let mut items: Vec<Item> = pieces.iter().flat_map(|piece| decoder.push(piece)).collect();
+                items.extend(decoder.finish());
+                items
+            };
+            let wanted = vec![text(&long), end(EndReason::Stop)];
+            let (left, right) = body.split_at(8192);
+            assert_eq!(decode(&[left, right]), wanted, "{name}");
+            assert_eq!(decode(&body.chunks(1).collect::<Vec<_>>()), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn r049_a_long_name_is_cut_on_every_wire_and_maps_back() {
+        let long = format!("{}__{}", "s".repeat(40), "t".repeat(41));
+        let tools = [tool(&long, json!({"type": "object", "properties": {"a": {"type": "string"}}}), None)];
+        for (wire_name, wire) in Wire::ALL {
+            let built = built(*wire, &[user("?")], json!({}), BuildInput { tools: &tools, ..nothing() });
+            let name = built.names.wire(&long).into_owned();
+            assert_eq!((name.len(), built.names.tool(&name)), (64, long.as_str()), "{wire_name}");
+            assert!(built.body["tools"].to_string().contains(&name), "{wire_name}");
+            assert!(!built.body.to_string().contains(&format!("\"{long}\"")), "{wire_name}");
+        }
+    }
+
+    #[test]
+    fn r047_one_tool_that_cannot_be_offered_is_named_on_every_wire_and_the_others_are() {
+        let tools = [tool("bad", json!({"type": "array"}), Some(true)), tool("good", json!(null), None)];
+        for (name, wire) in Wire::ALL {
+            let built = built(*wire, &[user("?")], json!({}), BuildInput { tools: &tools, ..nothing() });
+            assert!(matches!(&built.faults[..], [fault] if fault.contains("\"bad\" is not offered")), "{name}");
+            let offered = built.body["tools"].to_string();
+            assert!(offered.contains("\"good\"") && !offered.contains("\"bad\""), "{name}: {offered}");
+        }
+    }
+
+    #[test]
+    fn r055_what_lathe_keeps_with_a_call_is_sent_on_no_wire() {
+        let extra = Some(json!({"_index": 0, "extra_content": {"secret": 1}}));
+        let call = Call { wire_id: "c1".into(), name: "f".into(), arguments: "{}".into(), extra };
+        let foreign = Opaque {
+            adapter: "other".into(),
+            model: "m-1".into(),
+            data: json!({"blocks": [], "items": [], "parts": []}),
+        };
+        let answer =
+            Message::Llm { content: String::new(), reasoning: "r".into(), calls: vec![call], opaque: Some(foreign) };
+        for (name, wire) in Wire::ALL {
+            let sent = body(*wire, &[user("?"), answer.clone(), result("c1", "x", false)], &[], json!({})).to_string();
+            for word in ["_index", "extra_content", "secret", "opaque", "\"r\""] {
+                assert!(!sent.contains(word), "{name}: {word} in {sent}");
+            }
+        }
+    }
+}
+
+mod properties {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    /// Values of every kind, where a provider might put them.
+    fn odd() -> impl Strategy<Value = Value> {
+        prop::sample::select(vec![
+            json!(null),
+            json!(true),
+            json!(0),
+            json!(1),
+            json!(-7.5),
+            json!(""),
+            json!("a"),
+            json!("{\"a\":1}"),
+            json!([]),
+            json!({}),
+            json!([null, "a", {"type": "text", "text": "t"}]),
+            json!({"type": "tool_use", "id": "i", "name": "n", "input": {}}),
+            json!({"type": "function_call", "call_id": "c", "name": "n", "arguments": "{}"}),
+            json!({"parts": [{"functionCall": {"name": "n", "args": {}}}, {"text": "t", "thoughtSignature": "s"}]}),
+            json!({"role": "assistant", "content": "t", "tool_calls": [{"function": {"name": "n", "arguments": {}}}]}),
+        ])
+    }
+
+    /// Events whose fields and types exist, with anything in them.
+    fn event() -> impl Strategy<Value = Value> {
+        let kinds = prop::sample::select(vec![
+            "message_start",
+            "content_block_start",
+            "content_block_delta",
+            "content_block_stop",
+            "message_delta",
+            "message_stop",
+            "message",
+            "response.output_item.added",
+            "response.output_item.done",
+            "response.output_text.delta",
+            "response.function_call_arguments.delta",
+            "response.completed",
+            "error",
+        ]);
+        let fields = prop::sample::select(vec![
+            "index",
+            "content_block",
+            "delta",
+            "message",
+            "usage",
+            "content",
+            "stop_reason",
+            "item",
+            "output_index",
+            "response",
+            "candidates",
+            "promptFeedback",
+            "usageMetadata",
+            "done",
+            "done_reason",
+            "output",
+            "object",
+            "error",
+            "status",
+        ]);
+        let fields = prop::collection::vec((fields, odd()), 0..5);
+        (kinds, fields, any::<bool>()).prop_map(|(kind, fields, typed)| {
+            let mut event = Map::new();
+            if typed {
+                event.insert("type".to_owned(), json!(kind));
+            }
+            event.extend(fields.into_iter().map(|(field, value)| (field.to_owned(), value)));
+            // What is a list in the format holds such values.
+            if let Some(candidate) = event.get("candidates").cloned() {
+                event.insert("candidates".to_owned(), json!([{"content": candidate, "finishReason": "STOP"}]));
+            }
+            Value::Object(event)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_events_break_a_decoder_and_each_ends_once(events in prop::collection::vec(event(), 0..6), size in 1usize..40) {
+            for (name, wire) in Wire::ALL {
+                let body: Vec<u8> = if *wire == Wire::Ollama {
+                    events.iter().map(|event| format!("{event}\n")).collect::<String>().into_bytes()
+                } else {
+                    stream(&events)
+                };
+                let decode = |size: usize| {
+                    let mut decoder = Decoder::new(*wire, asked(Names::default(), true));
+                    let mut items: Vec<Item> = body.chunks(size).flat_map(|piece| decoder.push(piece)).collect();
+                    items.extend(decoder.finish());
+                    items
+                };
+                let whole = decode(usize::MAX);
+                prop_assert_eq!(&decode(size), &whole, "{}", name);
+                let is_end = |item: &&Item| matches!(item, Item::End { .. } | Item::Failed(_));
+                prop_assert_eq!(whole.iter().filter(is_end).count(), 1, "{}", name);
+                prop_assert!(whole.last().as_ref().is_some_and(is_end), "{}", name);
+                // What was kept of it can be sent.
+                let answer = message(&whole);
+                let ids: Vec<String> = match &answer {
+                    Message::Llm { calls, .. } => calls.iter().map(|call| call.wire_id.clone()).collect(),
+                    _ => unreachable!(),
+                };
+                let mut history = vec![user("?"), answer];
+                history.extend(ids.iter().map(|id| result(id, "r", false)));
+                body_of(*wire, &history);
+            }
+        }
+    }
+
+    fn body_of(wire: Wire, history: &[Message]) {
+        body(wire, history, &[], json!({"model": "m-1"}));
+    }
+}
