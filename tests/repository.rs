@@ -96,6 +96,34 @@ fn only_the_bridge_knows_lua_and_neovim() {
     assert_eq!(offenders(&sources, &["mlua", "nvim_oxi"], &["src/bridge"]), NOBODY);
 }
 
+/// A provider's habits are in its adapter and its codec, and nobody else asks which provider it is.
+#[test]
+fn only_adapters_and_codecs_name_providers() {
+    let providers = [
+        "anthropic",
+        "azure",
+        "claude",
+        "copilot",
+        "deepseek",
+        "gemini",
+        "groq",
+        "lm_studio",
+        "mistral",
+        "ollama",
+        "openai",
+        "openrouter",
+        "vllm",
+        "\"xai\"",
+    ];
+    let lower = |(path, text): (String, String)| (path, text.to_lowercase());
+    let lua: Vec<_> = lua_code(&["lua", "plugin"]).into_iter().map(lower).collect();
+    assert_eq!(offenders(&lua, &providers, &["lua/lathe/adapters/"]), NOBODY);
+    let rust = files(&["src"], &[".rs"]).into_iter().map(|(path, text)| (path, code(&text, "//"))).map(lower);
+    // Tests may need one to send to.
+    let rust: Vec<_> = rust.filter(|(path, _)| !path.ends_with("tests.rs")).collect();
+    assert_eq!(offenders(&rust, &providers, &["src/adapter"]), NOBODY);
+}
+
 #[test]
 fn engine_has_no_clock_and_does_no_io() {
     let pure = ["engine", "chat", "turn", "gate", "message", "tool"];

@@ -115,6 +115,18 @@ local function set_auto(words)
   end
 end
 
+---@param what "model"|"adapter"
+---@param words string[]
+local function choose(what, words)
+  local chat = current()
+  if #words > 1 then
+    return notify.info(("usage: :Lathe %s [name]"):format(what))
+  elseif not chat then
+    return notify.info("there is no chat; `:Lathe chat` opens one")
+  end
+  require("lathe.chat.choose")[what](chat, words[1])
+end
+
 ---@type table<string, fun(words: string[], text: string)>
 local subcommands = {
   chat = open_chat,
@@ -125,6 +137,12 @@ local subcommands = {
   tools = manage_tools,
   call = call_tool,
   auto = set_auto,
+  model = function(words)
+    choose("model", words)
+  end,
+  adapter = function(words)
+    choose("adapter", words)
+  end,
   approvals = function()
     require("lathe.chat.approvals").select()
   end,
@@ -172,6 +190,8 @@ function M.complete(lead, line)
     candidates = { "off", "on" }
   elseif words[1] == "resume" and #words == 2 then
     candidates = require("lathe.chat.resume").ids()
+  elseif words[1] == "adapter" and #words == 2 then
+    candidates = require("lathe.adapters").names()
   elseif words[1] == "chat" then
     for _, name in ipairs(require("lathe.adapters").names()) do
       candidates[#candidates + 1] = "adapter=" .. name

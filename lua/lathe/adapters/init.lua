@@ -4,7 +4,7 @@ local M = {}
 
 local config = require("lathe.config")
 
-local HOW = "no adapter has a key: set OPENAI_API_KEY, or add one to adapters.http (`:help lathe-adapters`)"
+local HOW = "no adapter has a key: set %s, or add one to adapters.http (`:help lathe-adapters`)"
 
 local registered = {} ---@type table<string, lathe.Adapter>
 
@@ -94,8 +94,34 @@ function M.missing_key(adapter)
   end
 end
 
+---The names of those that come with the plugin, sorted.
+---@return string[]
+local function shipped_names()
+  local names = {}
+  for _, path in ipairs(vim.api.nvim_get_runtime_file("lua/lathe/adapters/*.lua", true)) do
+    local name = vim.fs.basename(path):gsub("%.lua$", "")
+    if not is_part[name] and not vim.list_contains(names, name) then
+      names[#names + 1] = name
+    end
+  end
+  table.sort(names)
+  return names
+end
+
+---The variable that holds an adapter's key.
+---@param adapter lathe.Adapter?
+---@return string?
+local function key_variable(adapter)
+  for _, value in pairs(adapter and type(adapter.env) == "table" and adapter.env or {}) do
+    if type(value) == "string" and value:find("^[A-Z0-9_]+_KEY$") then
+      return value
+    end
+  end
+end
+
 ---The adapter of a chat that names none: the first configured one whose key is present, else the first shipped one.
 ---@return string? name
+---@return string? message which keys would do
 local function first_usable()
   for _, name in ipairs(configured_names()) do
     local adapter = find(name)
@@ -103,17 +129,27 @@ local function first_usable()
       return name -- also one that does not fit: the user is told what is wrong with it
     end
   end
-  local openai = shipped("openai")
-  return openai and not M.missing_key(openai) and "openai" or nil
+  local variables = {}
+  for _, name in ipairs(shipped_names()) do
+    local adapter = shipped(name)
+    local variable = key_variable(adapter)
+    if adapter and variable then
+      if not M.missing_key(adapter) then
+        return name
+      elseif not vim.list_contains(variables, variable) then
+        variables[#variables + 1] = variable
+      end
+    end
+  end
+  return nil, HOW:format(table.concat(variables, ", "):gsub(", ([^,]+)$", " or %1"))
 end
 
 ---The names of all adapters, sorted.
 ---@return string[]
 function M.names()
   local names = configured_names()
-  for _, path in ipairs(vim.api.nvim_get_runtime_file("lua/lathe/adapters/*.lua", true)) do
-    local name = vim.fs.basename(path):gsub("%.lua$", "")
-    if not is_part[name] and not vim.list_contains(names, name) then
+  for _, name in ipairs(shipped_names()) do
+    if not vim.list_contains(names, name) then
       names[#names + 1] = name
     end
   end
@@ -136,7 +172,7 @@ end
 
 -- What hooks may change in the chat's copy without changing the adapter of other chats. Not `turns` and fields of the
 -- author's: they may hold anything.
-local copied = { "env", "headers", "parameters", "body", "schema", "opts", "available_tools" }
+local copied = { "env", "headers", "parameters", "body", "schema", "opts", "dialect", "models", "available_tools" }
 
 ---The adapter of a new chat: a copy of its own, since an adapter may keep state.
 ---@param spec string|table|function|nil a name, `{ name, model }`, or an adapter
@@ -145,9 +181,10 @@ local copied = { "env", "headers", "parameters", "body", "schema", "opts", "avai
 ---@return string? message how to configure one
 function M.resolve(spec, model)
   if spec == nil then
-    spec = first_usable()
+    local how
+    spec, how = first_usable()
     if not spec then
-      return nil, HOW
+      return nil, how
     end
   end
   if type(spec) == "table" and not spec.wire and type(spec.name) == "string" then
@@ -210,6 +247,13 @@ function M.request(adapter, chat, system, done)
   require("lathe.adapters.request").build(adapter, chat, done)
 end
 
+---The names of the models that the provider of an adapter offers, sorted.
+---@param adapter lathe.Adapter
+---@param done fun(names: string[]?, message: string?)
+function M.models(adapter, done)
+  require("lathe.adapters.request").models(adapter, done)
+end
+
 -- Variables that git's and GitHub's own programs need; they stay unless the user has configured an adapter with them.
 local needed = { GH_TOKEN = true, GITHUB_TOKEN = true }
 
@@ -247,11 +291,8 @@ local function all_keys()
     return known.names
   end
   local names, all_found = {}, true
-  for _, path in ipairs(vim.api.nvim_get_runtime_file("lua/lathe/adapters/*.lua", true)) do
-    local name = vim.fs.basename(path):gsub("%.lua$", "")
-    if not is_part[name] then
-      collect_keys(shipped(name), false, names)
-    end
+  for _, name in ipairs(shipped_names()) do
+    collect_keys(shipped(name), false, names)
   end
   for _, name in ipairs(configured_names()) do
     local adapter = find(name)

@@ -5,8 +5,8 @@ return {
   name = "openai",
   formatted_name = "OpenAI",
   wire = "openai",
-  url = "https://api.openai.com/v1/chat/completions",
-  env = { api_key = "OPENAI_API_KEY" },
+  url = "${url}/v1/chat/completions",
+  env = { url = "https://api.openai.com", api_key = "OPENAI_API_KEY" },
   headers = { Authorization = "Bearer ${api_key}" },
   schema = {
     model = { default = "gpt-5", mapping = "parameters" },
@@ -16,4 +16,5 @@ return {
     max_completion_tokens = { mapping = "parameters" },
   },
   opts = { stream = true, vision = true },
+  models = { url = "${url}/v1/models" },
 }

@@ -15,4 +15,5 @@ return {
     max_tokens = { mapping = "parameters" },
   },
   opts = { stream = true, vision = false },
+  models = { url = "${url}/v1/models" },
 }
