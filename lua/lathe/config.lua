@@ -46,6 +46,13 @@ local defaults = {
             safe_commands = { "date", "ls", "ls -a", "ls -l", "ls -la", "pwd", "uname -a", "whoami" },
           },
         },
+        memory = {                  -- notes that the model keeps from chat to chat
+          path = "lathe.tools.builtin.memory",
+          description = "Keep notes from chat to chat",
+          opts = {
+            whitelist = {},         -- folders and files that it may use besides its own
+          },
+        },
         groups = {},                -- <name> = { description, tools, prompt, system_prompt, opts }
         opts = {
           auto_submit_success = true, -- send the results when no call failed

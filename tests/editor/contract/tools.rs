@@ -109,7 +109,7 @@ fn invisible_tools_are_left_out_of_completion_and_can_be_used() {
         open({ answer("hidden", {}), { text = "done" } }, { hidden = t, shown = tool("shown", {}) }, { tools = {} })"#,
     );
     let names = "return table.concat(require('lathe.command').complete('', 'Lathe tools '), ' ')";
-    assert_eq!(editor.lua_text(names), "run_command shown");
+    assert_eq!(editor.lua_text(names), "memory run_command shown");
     type_and_send(&editor, "use @{hidden}");
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["ran"]);
