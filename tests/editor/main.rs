@@ -26,6 +26,7 @@ mod keys;
 mod leaving;
 mod library;
 mod provider;
+mod providers;
 mod questions;
 mod resume;
 mod text;

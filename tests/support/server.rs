@@ -14,6 +14,10 @@ use super::PATIENCE;
 /// A request as it came.
 #[derive(Clone, Debug)]
 pub struct Received {
+    /// `GET` or `POST`.
+    pub method: String,
+    /// With what follows `?`.
+    pub path: String,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body, read as JSON.
@@ -52,9 +56,14 @@ pub fn text(status: u16, headers: &'static str, body: &str) -> Reply {
     Reply::Body { status, headers, pieces: vec![body.as_bytes().to_vec()] }
 }
 
+/// Makes an answer from a request and how many there were before it.
+type Answering = Arc<dyn Fn(&Received, usize) -> Reply + Send + Sync>;
+
 #[derive(Default)]
 struct State {
     replies: VecDeque<Reply>,
+    /// Answers when no reply is left.
+    answering: Option<Answering>,
     received: Vec<Received>,
     /// Connections that the client has ended while they hung.
     left: usize,
@@ -76,6 +85,13 @@ impl Server {
             let _ = serve(&connection, shared);
             let _ = connection.shutdown(Shutdown::Both);
         })
+    }
+
+    /// A server whose answers depend on the requests.
+    pub fn answering(answer: impl Fn(&Received, usize) -> Reply + Send + Sync + 'static) -> Self {
+        let server = Self::start(Vec::new());
+        server.state.0.lock().unwrap().answering = Some(Arc::new(answer));
+        server
     }
 
     /// The same over TLS, for the host `localhost`; second: the certificate of the authority to trust, as PEM.
@@ -142,6 +158,8 @@ fn serve(mut connection: impl Read + Write, shared: &Shared) -> io::Result<()> {
     let mut reader = BufReader::new(&mut connection);
     let mut line = String::new();
     reader.read_line(&mut line)?;
+    let mut words = line.split_whitespace().map(str::to_owned);
+    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let mut headers = Vec::new();
     loop {
         line.clear();
@@ -152,12 +170,13 @@ fn serve(mut connection: impl Read + Write, shared: &Shared) -> io::Result<()> {
     let length = headers.iter().find(|(name, _)| name == "content-length").and_then(|(_, value)| value.parse().ok());
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body)?;
-    let received = Received { headers, body: serde_json::from_slice(&body).unwrap_or_default() };
-    let reply = {
+    let received = Received { method, path, headers, body: serde_json::from_slice(&body).unwrap_or_default() };
+    let (reply, answering, before) = {
         let mut state = shared.0.lock().unwrap();
-        state.received.push(received);
-        state.replies.pop_front()
+        state.received.push(received.clone());
+        (state.replies.pop_front(), state.answering.clone(), state.received.len() - 1)
     };
+    let reply = reply.or_else(|| answering.map(|answer| answer(&received, before)));
     let sse = "content-type: text/event-stream\r\n";
     match reply {
         Some(Reply::Body { status, headers, pieces }) => {
