@@ -200,6 +200,8 @@ pub struct BuildInput<'a> {
     pub tools_override: Option<&'a Value>,
     /// Tools that the provider knows by itself, as the body names them. They follow the others; a hook names its own.
     pub extra_tools: &'a [Value],
+    /// Whether the model takes pictures; a result's text tells of them in any case.
+    pub vision: bool,
     /// Fields of the body: `model`, `temperature`, `stream` …
     pub settings: &'a Map<String, Value>,
     /// JSON Schema of the answer; none: it may be any text.

@@ -433,6 +433,7 @@ fn provider_request(
         model: fields.text("model")?,
         dialect: fields.optional_text("dialect")?,
         streaming: fields.boolean("stream")?,
+        vision: fields.boolean("vision")?,
         answer: None,
         http: http_request(fields)?,
     })

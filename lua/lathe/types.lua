@@ -286,7 +286,7 @@ error("lathe.types is for the language server only")
 
 ---@class lathe.AdapterOpts
 ---@field stream? boolean default true
----@field vision? boolean
+---@field vision? boolean|fun(self: lathe.Adapter, model: string?): boolean whether the model takes pictures
 ---@field proxy? string an empty one: none, whatever the environment says
 ---@field allow_insecure? boolean take any certificate
 ---@field retries? integer default 4

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::body::{self, Turns, put_tools};
 use super::reader::{Answer, Codec, Reader, arguments_text, take_text, text_at};
 use super::{Asked, BuildInput, Built, EndReason, Names, Origin, ProviderCall, ToolDefinition, fault, fit, legal_id};
-use crate::message::{Call, Message, Opaque};
+use crate::message::{Attachment, Call, Message, Opaque};
 
 /// The provider wants a limit; an adapter says a better one.
 const MAX_TOKENS: u64 = 8192;
@@ -41,8 +41,9 @@ pub fn build(input: BuildInput<'_>) -> Built {
                 };
                 turns.add("assistant", blocks);
             }
-            Message::Tool { wire_id, content, is_error } => {
-                turns.add("user", vec![result_block(wire_id, content, *is_error)])
+            Message::Tool { wire_id, content, is_error, .. } => {
+                let pictures = body::pictures(message, &input);
+                turns.add("user", vec![result_block(wire_id, content, *is_error, pictures)]);
             }
         }
     }
@@ -106,11 +107,17 @@ fn tool_use(call: &Call, names: &Names) -> Value {
     json!({"type": "tool_use", "id": id, "name": name, "input": body::object(&call.arguments)})
 }
 
-fn result_block(wire_id: &str, content: &str, is_error: bool) -> Value {
+fn result_block(wire_id: &str, content: &str, is_error: bool, pictures: &[Attachment]) -> Value {
     let mut block = Map::new();
     block.insert("type".to_owned(), json!("tool_result"));
     block.insert("tool_use_id".to_owned(), json!(legal_id(wire_id)));
-    if !content.is_empty() {
+    if !pictures.is_empty() {
+        let images = pictures.iter().map(|picture| {
+            let source = json!({"type": "base64", "media_type": picture.mime, "data": picture.data});
+            json!({"type": "image", "source": source})
+        });
+        block.insert("content".to_owned(), text_block(content).into_iter().chain(images).collect());
+    } else if !content.is_empty() {
         block.insert("content".to_owned(), json!(content));
     }
     if is_error {

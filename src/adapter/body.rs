@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::{BuildInput, Names, ToolDefinition};
+use crate::message::{Attachment, Message};
 
 /// Puts the tools into a body: what the adapter's own hook made, else those on offer and the provider's own. A tool that
 /// would make the provider refuse the request is left out, and the faults say why (R047).
@@ -83,6 +84,19 @@ pub fn object(arguments: &str) -> Value {
 /// JSON text of arguments.
 pub fn text(arguments: &str) -> Cow<'_, str> {
     if arguments.trim().is_empty() { Cow::Borrowed("{}") } else { Cow::Borrowed(arguments) }
+}
+
+/// The pictures of a message that the model may see.
+pub fn pictures<'a>(message: &'a Message, input: &BuildInput<'_>) -> &'a [Attachment] {
+    match message {
+        Message::Tool { attachments, .. } if input.vision => attachments,
+        Message::Tool { .. } | Message::System { .. } | Message::User { .. } | Message::Llm { .. } => &[],
+    }
+}
+
+/// A picture as a URL that holds it.
+pub fn data_url(picture: &Attachment) -> String {
+    format!("data:{};base64,{}", picture.mime, picture.data)
 }
 
 /// Said where a provider wants a turn of the user first, or one of the model between.

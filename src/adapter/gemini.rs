@@ -32,11 +32,13 @@ pub fn build(input: BuildInput<'_>) -> Built {
     let mut system = Vec::new();
     let mut turns = Turns::default();
     let mut called: HashMap<&str, (&str, Option<&str>)> = HashMap::new();
-    let mut results = Vec::new();
+    // Pictures of results follow them in a turn of their own.
+    let (mut results, mut pictures) = (Vec::new(), Vec::new());
     for message in input.messages {
         // The results of one answer are one turn, and nothing else is in it.
         if !matches!(message.as_ref(), Message::Tool { .. }) {
             turns.push("user", std::mem::take(&mut results));
+            turns.push("user", std::mem::take(&mut pictures));
         }
         match message.as_ref() {
             Message::System { content } => system.extend(text_part(content)),
@@ -55,13 +57,18 @@ pub fn build(input: BuildInput<'_>) -> Built {
                 };
                 turns.add("model", signed(parts, needs_signature));
             }
-            Message::Tool { wire_id, content, is_error } => {
+            Message::Tool { wire_id, content, is_error, .. } => {
                 let (name, id) = called.get(wire_id.as_str()).copied().unwrap_or_default();
+                for picture in body::pictures(message, &input) {
+                    let data = json!({"mimeType": picture.mime, "data": picture.data});
+                    pictures.push(json!({"inlineData": data}));
+                }
                 results.push(result_part(&names.wire(name), id, content, *is_error));
             }
         }
     }
     turns.push("user", results);
+    turns.push("user", pictures);
     if !system.is_empty() {
         body.insert("systemInstruction".to_owned(), json!({"parts": system}));
     }

@@ -42,7 +42,13 @@ pub fn build(input: BuildInput<'_>) -> Built {
             }
             Message::Tool { wire_id, content, .. } => {
                 let name = names.wire(called.get(wire_id.as_str()).copied().unwrap_or_default());
-                json!({"role": "tool", "content": content, "tool_name": name, "tool_call_id": wire_id})
+                let mut result =
+                    json!({"role": "tool", "content": content, "tool_name": name, "tool_call_id": wire_id});
+                let pictures = body::pictures(message, &input);
+                if !pictures.is_empty() {
+                    result["images"] = pictures.iter().map(|picture| json!(picture.data)).collect();
+                }
+                result
             }
         });
     }

@@ -14,7 +14,7 @@ use super::sse::{Body, Frame};
 use super::{
     Asked, BuildInput, Built, Dialect, EndReason, Item, Names, ToolDefinition, error_text, fault, fit, hashed_id,
 };
-use crate::message::{Call, Message};
+use crate::message::{Attachment, Call, Message};
 
 /// Where servers put the model's reasoning. Some send it under two names at once: the first counts.
 const REASONING: &[&str] = &["reasoning_content", "reasoning", "reasoning_text", "thinking"];
@@ -38,19 +38,47 @@ pub fn build(input: BuildInput<'_>) -> Built {
     }
     let mut messages = Vec::with_capacity(input.messages.len());
     let mut after_result = false;
+    // A result holds only text: its pictures follow the last result of the batch.
+    let mut pictures: Vec<Value> = Vec::new();
     for message in input.messages {
         let message = message.as_ref();
+        if !pictures.is_empty() && !matches!(message, Message::Tool { .. }) {
+            put_pictures(&mut messages, &mut pictures, input.dialect);
+            after_result = false;
+        }
+        if let Message::Tool { wire_id, .. } = message {
+            put_aside(&mut pictures, wire_id, body::pictures(message, &input), input.dialect);
+        }
         if input.dialect.answer_between && after_result && matches!(message, Message::User { .. }) {
             messages.push(json!({"role": "assistant", "content": FILLER}));
         }
         after_result = matches!(message, Message::Tool { .. });
         messages.push(message_of(message, &input, &names));
     }
+    if !pictures.is_empty() {
+        put_pictures(&mut messages, &mut pictures, input.dialect);
+    }
     body.insert("messages".to_owned(), Value::Array(messages));
     let no_strict = input.dialect.no_strict;
     let describe = |tool: &ToolDefinition, name: &str| function(tool, name, no_strict);
     put_tools(&mut body, &input, &names, &mut faults, describe, |tools| tools);
     Built { body: Value::Object(body), names, faults }
+}
+
+fn put_aside(pictures: &mut Vec<Value>, wire_id: &str, more: &[Attachment], dialect: &Dialect) {
+    if !more.is_empty() {
+        let text = format!("From the result of the call {}:", id_of(wire_id, dialect));
+        pictures.push(json!({"type": "text", "text": text}));
+        let url = |picture| json!({"type": "image_url", "image_url": {"url": body::data_url(picture)}});
+        pictures.extend(more.iter().map(url));
+    }
+}
+
+fn put_pictures(messages: &mut Vec<Value>, pictures: &mut Vec<Value>, dialect: &Dialect) {
+    if dialect.answer_between {
+        messages.push(json!({"role": "assistant", "content": FILLER}));
+    }
+    messages.push(json!({"role": "user", "content": std::mem::take(pictures)}));
 }
 
 fn message_of(message: &Message, input: &BuildInput<'_>, names: &Names) -> Value {

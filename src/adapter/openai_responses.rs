@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::body::{self, put_tools};
 use super::reader::{Answer, Codec, Reader, text_at};
 use super::{Asked, BuildInput, Built, EndReason, Names, ProviderCall, ToolDefinition, fault, fit, legal_id};
-use crate::message::{Call, Message, Opaque};
+use crate::message::{Attachment, Call, Message, Opaque};
 
 /// Builds the body: the settings, then the input, then the tools.
 pub fn build(input: BuildInput<'_>) -> Built {
@@ -35,7 +35,9 @@ pub fn build(input: BuildInput<'_>) -> Built {
                 items.extend(kept.unwrap_or_else(|| plain(content, calls, &names)));
             }
             Message::Tool { wire_id, content, .. } => {
-                items.push(json!({"type": "function_call_output", "call_id": legal_id(wire_id), "output": content}));
+                let pictures = body::pictures(message, &input);
+                let output = if pictures.is_empty() { json!(content) } else { parts(content, pictures) };
+                items.push(json!({"type": "function_call_output", "call_id": legal_id(wire_id), "output": output}));
             }
         }
     }
@@ -48,6 +50,11 @@ pub fn build(input: BuildInput<'_>) -> Built {
 
 fn message_item(role: &str, content: &str) -> Value {
     json!({"type": "message", "role": role, "content": [{"type": "input_text", "text": content}]})
+}
+
+fn parts(content: &str, pictures: &[Attachment]) -> Value {
+    let images = pictures.iter().map(|picture| json!({"type": "input_image", "image_url": body::data_url(picture)}));
+    std::iter::once(json!({"type": "input_text", "text": content})).chain(images).collect()
 }
 
 fn plain(content: &str, calls: &[Call], names: &Names) -> Vec<Value> {

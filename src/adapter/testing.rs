@@ -8,7 +8,7 @@ use super::{
     Asked, BuildInput, Built, Decoder, Dialect, EndReason, Item, Names, Origin, ProviderCall, ToolDefinition, Wire,
     build,
 };
-use crate::message::{Call, Message, Opaque};
+use crate::message::{Attachment, Call, Message, Opaque};
 
 static DIALECT: LazyLock<Dialect> = LazyLock::new(Dialect::default);
 static ORIGIN: LazyLock<Origin> = LazyLock::new(|| Origin { adapter: "own".into(), model: "m-1".into() });
@@ -20,6 +20,7 @@ pub fn input(settings: &Map<String, Value>) -> BuildInput<'_> {
         tools: &[],
         tools_override: None,
         extra_tools: &[],
+        vision: false,
         settings,
         answer: None,
         origin: &ORIGIN,
@@ -148,7 +149,7 @@ pub fn llm(content: &str, calls: &[(&str, &str, &str)]) -> Message {
 
 /// A result.
 pub fn result(id: &str, content: &str, is_error: bool) -> Message {
-    Message::Tool { wire_id: id.into(), content: content.into(), is_error }
+    Message::Tool { wire_id: id.into(), content: content.into(), is_error, attachments: vec![] }
 }
 
 /// A tool.
@@ -273,6 +274,50 @@ mod rows {
             let offered = built.body["tools"].to_string();
             assert!(offered.contains("\"good\"") && !offered.contains("\"bad\""), "{name}: {offered}");
         }
+    }
+
+    #[test]
+    fn pictures_of_results_are_in_the_form_of_each_wire_and_only_where_the_model_takes_them() {
+        let result = |id: &str, content: &str, data: &str| {
+            let attachments = vec![Attachment { mime: "image/png".into(), data: data.into() }];
+            Message::Tool { wire_id: id.into(), content: content.into(), is_error: false, attachments }
+        };
+        let history = [
+            user("?"),
+            llm("", &[("c1", "f", "{}"), ("c2", "g", "{}")]),
+            result("c1", "one", "AA=="),
+            result("c2", "", "BB=="),
+            user("and?"),
+        ];
+        let sent = |wire, vision| {
+            let built = built(wire, &history, json!({}), BuildInput { vision, ..nothing() });
+            let list = ["messages", "input", "contents"].iter().find_map(|field| built.body.get(*field).cloned());
+            list.expect("messages").as_array().expect("a list").clone()
+        };
+        for (name, wire) in Wire::ALL {
+            let plain = json!(sent(*wire, false)).to_string();
+            assert!(!plain.contains("AA==") && plain.contains("one"), "{name}: {plain}");
+        }
+        let url = |data: &str| format!("data:image/png;base64,{data}");
+        let image = |data: &str| json!({"type": "image_url", "image_url": {"url": url(data)}});
+        let note = |id: &str| json!({"type": "text", "text": format!("From the result of the call {id}:")});
+        let chat = sent(Wire::OpenAi, true);
+        assert_eq!(chat[4], json!({"role": "user", "content": [note("c1"), image("AA=="), note("c2"), image("BB==")]}));
+        assert_eq!(chat[5], json!({"role": "user", "content": "and?"}));
+        let responses = sent(Wire::OpenAiResponses, true);
+        let parts = json!([{"type": "input_text", "text": "one"}, {"type": "input_image", "image_url": url("AA==")}]);
+        assert_eq!(responses[3]["output"], parts);
+        let source = |data: &str| json!({"type": "base64", "media_type": "image/png", "data": data});
+        let image = |data: &str| json!({"type": "image", "source": source(data)});
+        let anthropic = sent(Wire::Anthropic, true);
+        let blocks = &anthropic[2]["content"];
+        assert_eq!(blocks[0]["content"], json!([{"type": "text", "text": "one"}, image("AA==")]));
+        assert_eq!(blocks[1]["content"], json!([image("BB==")]));
+        let inline = |data: &str| json!({"inlineData": {"mimeType": "image/png", "data": data}});
+        let gemini = sent(Wire::Gemini, true);
+        assert_eq!(gemini[3], json!({"role": "user", "parts": [inline("AA=="), inline("BB==")]}));
+        assert_eq!(gemini[2]["parts"].as_array().map(Vec::len), Some(2));
+        assert_eq!(sent(Wire::Ollama, true)[2]["images"], json!(["AA=="]));
     }
 
     #[test]

@@ -273,7 +273,7 @@ impl Performers {
                 let reasoning = Some(reasoning.as_str()).filter(|reasoning| !reasoning.is_empty());
                 call(performer, function, (chat.0, "llm", content.as_str(), none, none, true, reasoning))
             }
-            Message::Tool { wire_id, content, is_error } => {
+            Message::Tool { wire_id, content, is_error, .. } => {
                 call(performer, function, (chat.0, "tool", content.as_str(), wire_id.as_str(), *is_error, true))
             }
         }

@@ -99,7 +99,7 @@ impl Hand {
     fn results(&self) -> Vec<(String, String, bool)> {
         let history = self.engine.history(self.chat).expect("the chat is there");
         let tools = history.messages().iter().filter_map(|message| match message.as_ref() {
-            Message::Tool { wire_id, content, is_error } => Some((wire_id.clone(), content.clone(), *is_error)),
+            Message::Tool { wire_id, content, is_error, .. } => Some((wire_id.clone(), content.clone(), *is_error)),
             _ => None,
         });
         tools.collect()
@@ -185,7 +185,8 @@ fn a_call_runs_and_its_result_goes_back() {
         ]
     );
     let effects = hand.finish(call, "5000");
-    let message = Arc::new(Message::Tool { wire_id: "c1".into(), content: "5000".into(), is_error: false });
+    let message =
+        Arc::new(Message::Tool { wire_id: "c1".into(), content: "5000".into(), is_error: false, attachments: vec![] });
     assert_eq!(
         effects[0],
         Effect::FinishCall { chat, call, status: CallStatus::Success, content: None, duration_ms: 0, message }
@@ -843,8 +844,14 @@ fn a_restored_chat_comes_back_in_order_and_goes_on_with_a_valid_request() {
     let user = message(Message::User { content: "go".into(), visible: true, typed: None });
     let calls = vec![call("c1"), call("c2")];
     let llm = message(Message::Llm { content: String::new(), reasoning: String::new(), calls, opaque: None });
-    let result =
-        |id: &str| message(Message::Tool { wire_id: id.into(), content: format!("result of {id}"), is_error: false });
+    let result = |id: &str| {
+        message(Message::Tool {
+            wire_id: id.into(),
+            content: format!("result of {id}"),
+            is_error: false,
+            attachments: vec![],
+        })
+    };
     let mut history = History::default();
     for message in [&user, &llm, &result("c2"), &result("c1")] {
         history.push_shared(Arc::clone(message));

@@ -48,6 +48,8 @@ pub struct ProviderRequest {
     pub tools_override: Option<String>,
     /// A list of tools that the provider knows by itself, as the body names them, as JSON text.
     pub extra_tools: Option<String>,
+    /// Whether the model takes pictures.
+    pub vision: bool,
     /// Fields of the body, as the JSON text of an object.
     pub settings: String,
     /// The adapter's name.
@@ -239,6 +241,7 @@ fn build(provider: &ProviderRequest) -> Result<(Vec<u8>, Asked, Vec<String>), Bu
         tools: &tools,
         tools_override: tools_override.as_ref(),
         extra_tools: &extra_tools,
+        vision: provider.vision,
         settings: &settings,
         answer: provider.answer,
         origin: &origin,

@@ -26,7 +26,7 @@ fn llm(content: &str, ids: &[&str]) -> Message {
 }
 
 fn result(id: &str, content: &str, is_error: bool) -> Message {
-    Message::Tool { wire_id: id.into(), content: content.into(), is_error }
+    Message::Tool { wire_id: id.into(), content: content.into(), is_error, attachments: vec![] }
 }
 
 fn message(message: Message) -> Record {
@@ -153,7 +153,7 @@ fn calls_without_result_say_how_far_they_had_come_and_the_others_keep_theirs() {
     let contents: Vec<_> = messages(&saved)[2..]
         .iter()
         .map(|message| match message {
-            Message::Tool { wire_id, content, is_error } => {
+            Message::Tool { wire_id, content, is_error, .. } => {
                 (wire_id.clone(), content.split(':').next().unwrap().to_owned(), *is_error)
             }
             other => panic!("{other:?}"),

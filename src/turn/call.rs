@@ -515,8 +515,9 @@ impl ToolCall {
         ours: Option<String>,
         duration_ms: u64,
     ) {
-        let message = Message::Tool { wire_id: self.wire_id.clone(), content, is_error: status.is_failure() };
-        let message = Arc::new(message);
+        let (wire_id, is_error) = (self.wire_id.clone(), status.is_failure());
+        let attachments = Vec::new();
+        let message = Arc::new(Message::Tool { wire_id, content, is_error, attachments });
         self.stage = Stage::Finished(CallResult { status, message: Arc::clone(&message) });
         let (chat, call) = (ctx.chat, self.id);
         ctx.emit(Effect::FinishCall { chat, call, status, content: ours, duration_ms, message });

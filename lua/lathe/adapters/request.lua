@@ -155,6 +155,17 @@ local function encode(what, value)
   return ok and json or error(("%s: %s"):format(what, tostring(json):gsub("^.-:%d+: ", "")), 0)
 end
 
+---@param adapter lathe.Adapter
+---@param model any
+---@return boolean
+local function takes_pictures(adapter, model)
+  local vision = adapter.opts and adapter.opts.vision
+  if type(vision) == "function" then
+    vision = vision(adapter, model)
+  end
+  return vision and true or false
+end
+
 ---How an adapter is reached: fields of `core.start_request` and `core.fetch`.
 ---@param adapter lathe.Adapter
 ---@param url string
@@ -206,6 +217,7 @@ local function fields_of(adapter, values, settings, tools)
   fields.model = type(settings.model) == "string" and settings.model or ""
   fields.dialect = adapter.dialect and encode("dialect", adapter.dialect) or nil
   fields.stream = settings.stream == true
+  fields.vision = takes_pictures(adapter, settings.model)
   return fields
 end
 

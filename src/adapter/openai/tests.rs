@@ -493,7 +493,7 @@ fn llm(content: &str, calls: &[(&str, &str, &str)]) -> Message {
 }
 
 fn result(id: &str, content: &str) -> Message {
-    Message::Tool { wire_id: id.into(), content: content.into(), is_error: true }
+    Message::Tool { wire_id: id.into(), content: content.into(), is_error: true, attachments: vec![] }
 }
 
 #[test]
