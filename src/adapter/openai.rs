@@ -1,160 +1,21 @@
 //! The codec of OpenAI's chat completions and of the many servers that speak them more or less: a history becomes a
 //! request's body, the bytes of an answer become items.
 
+mod build;
 mod calls;
 
-use std::borrow::Cow;
-
+pub use build::build;
 use calls::{Calls, Piece};
-use serde_json::{Deserializer, Map, Value, json};
+use serde_json::{Deserializer, Map, Value};
 
-use super::body::{self, FILLER, put_tools};
 use super::reader::{error_in, without_half_pairs};
 use super::sse::{Body, Frame};
-use super::{
-    Asked, BuildInput, Built, Dialect, EndReason, Item, Names, ToolDefinition, error_text, fault, fit, hashed_id,
-};
-use crate::message::{Attachment, Call, Message};
+use super::{Asked, EndReason, Item, error_text, fault};
 
 /// Where servers put the model's reasoning. Some send it under two names at once: the first counts.
 const REASONING: &[&str] = &["reasoning_content", "reasoning", "reasoning_text", "thinking"];
 
 const EMPTY: &str = "The server sent an empty answer.";
-
-/// Builds the body: the settings, then the messages, then the tools.
-pub fn build(input: BuildInput<'_>) -> Built {
-    let names = Names::new(input.tools.iter().map(|tool| tool.name.as_str()));
-    let mut faults = Vec::new();
-    let mut body = input.settings.clone();
-    let streams = body.entry("stream").or_insert(Value::Bool(true)) == &Value::Bool(true);
-    match body.get("stream_options") {
-        None if streams => drop(body.insert("stream_options".to_owned(), json!({"include_usage": true}))),
-        Some(Value::Null | Value::Bool(false)) => drop(body.shift_remove("stream_options")),
-        None | Some(_) => {}
-    }
-    if let Some(schema) = input.answer.filter(|_| !input.dialect.no_answer_schema) {
-        let format = json!({"name": "answer", "strict": true, "schema": schema});
-        body.entry("response_format").or_insert(json!({"type": "json_schema", "json_schema": format}));
-    }
-    let mut messages = Vec::with_capacity(input.messages.len());
-    let mut after_result = false;
-    // A result holds only text: its pictures follow the last result of the batch.
-    let mut pictures: Vec<Value> = Vec::new();
-    for message in input.messages {
-        let message = message.as_ref();
-        if !pictures.is_empty() && !matches!(message, Message::Tool { .. }) {
-            put_pictures(&mut messages, &mut pictures, input.dialect);
-            after_result = false;
-        }
-        if let Message::Tool { wire_id, .. } = message {
-            put_aside(&mut pictures, wire_id, body::pictures(message, &input), input.dialect);
-        }
-        if input.dialect.answer_between && after_result && matches!(message, Message::User { .. }) {
-            messages.push(json!({"role": "assistant", "content": FILLER}));
-        }
-        after_result = matches!(message, Message::Tool { .. });
-        messages.push(message_of(message, &input, &names));
-    }
-    if !pictures.is_empty() {
-        put_pictures(&mut messages, &mut pictures, input.dialect);
-    }
-    body.insert("messages".to_owned(), Value::Array(messages));
-    let no_strict = input.dialect.no_strict;
-    let describe = |tool: &ToolDefinition, name: &str| function(tool, name, no_strict);
-    put_tools(&mut body, &input, &names, &mut faults, describe, |tools| tools);
-    Built { body: Value::Object(body), names, faults }
-}
-
-fn put_aside(pictures: &mut Vec<Value>, wire_id: &str, more: &[Attachment], dialect: &Dialect) {
-    if !more.is_empty() {
-        let text = format!("From the result of the call {}:", id_of(wire_id, dialect));
-        pictures.push(json!({"type": "text", "text": text}));
-        let url = |picture| json!({"type": "image_url", "image_url": {"url": body::data_url(picture)}});
-        pictures.extend(more.iter().map(url));
-    }
-}
-
-fn put_pictures(messages: &mut Vec<Value>, pictures: &mut Vec<Value>, dialect: &Dialect) {
-    if dialect.answer_between {
-        messages.push(json!({"role": "assistant", "content": FILLER}));
-    }
-    messages.push(json!({"role": "user", "content": std::mem::take(pictures)}));
-}
-
-fn message_of(message: &Message, input: &BuildInput<'_>, names: &Names) -> Value {
-    match message {
-        Message::System { content } => json!({"role": "system", "content": content}),
-        Message::User { content, .. } => json!({"role": "user", "content": content}),
-        Message::Llm { content, reasoning, calls, opaque } => {
-            let opaque = input.origin.of_adapter(opaque.as_ref());
-            let mut object = Map::new();
-            object.insert("role".to_owned(), json!("assistant"));
-            let content = if content.is_empty() && !calls.is_empty() { Value::Null } else { json!(content) };
-            object.insert("content".to_owned(), content);
-            for (field, value) in opaque.and_then(|opaque| opaque.data.as_object()).into_iter().flatten() {
-                if input.dialect.keep.contains(field) {
-                    object.insert(field.clone(), value.clone());
-                }
-            }
-            if !calls.is_empty() {
-                if let Some(field) = &input.dialect.reasoning_back {
-                    let own = if opaque.is_some() { reasoning.as_str() } else { "" };
-                    object.insert(field.clone(), json!(own));
-                }
-                let calls = calls.iter().map(|call| call_of(call, opaque.is_some(), input.dialect, names)).collect();
-                object.insert("tool_calls".to_owned(), Value::Array(calls));
-            }
-            Value::Object(object)
-        }
-        Message::Tool { wire_id, content, .. } => {
-            json!({"role": "tool", "tool_call_id": id_of(wire_id, input.dialect), "content": content})
-        }
-    }
-}
-
-/// Only what the API knows (R055), and what the provider itself sent along with the call.
-fn call_of(call: &Call, is_own: bool, dialect: &Dialect, names: &Names) -> Value {
-    let mut object = Map::new();
-    object.insert("id".to_owned(), json!(id_of(&call.wire_id, dialect)));
-    object.insert("type".to_owned(), json!("function"));
-    let arguments = body::text(&call.arguments);
-    object.insert("function".to_owned(), json!({"name": names.wire(&call.name), "arguments": arguments}));
-    for (field, value) in call.extra.iter().filter(|_| is_own).filter_map(Value::as_object).flatten() {
-        if calls::EXTRA.contains(&field.as_str()) {
-            object.insert(field.clone(), value.clone());
-        }
-    }
-    Value::Object(object)
-}
-
-/// An id that the server takes. Most take any of up to 40 letters.
-fn id_of<'a>(id: &'a str, dialect: &Dialect) -> Cow<'a, str> {
-    const MAX_ID_BYTES: usize = 40;
-    let fits = |length: usize| id.len() == length && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    match dialect.call_id_length {
-        Some(length) if fits(length) => Cow::Borrowed(id),
-        Some(length) => Cow::Owned(hashed_id(id, length)),
-        None if id.len() <= MAX_ID_BYTES => Cow::Borrowed(id),
-        None => Cow::Owned(hashed_id(id, MAX_ID_BYTES)),
-    }
-}
-
-fn function(tool: &ToolDefinition, name: &str, no_strict: bool) -> Result<Value, String> {
-    let parameters = fit::parameters(&tool.parameters)?;
-    let mut function = Map::new();
-    function.insert("name".to_owned(), json!(name));
-    if let Some(description) = &tool.description {
-        function.insert("description".to_owned(), json!(description));
-    }
-    let strict = if tool.strict == Some(true) && !no_strict { fit::strict(&parameters) } else { None };
-    let is_strict = strict.is_some();
-    function.insert("parameters".to_owned(), strict.unwrap_or(parameters));
-    // Non-strict is the default, and servers that do not know the word need not meet it.
-    if is_strict {
-        function.insert("strict".to_owned(), Value::Bool(true));
-    }
-    Ok(json!({"type": "function", "function": function}))
-}
 
 /// Reads one answer.
 #[derive(Debug)]

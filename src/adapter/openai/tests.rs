@@ -5,10 +5,13 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
+use serde_json::json;
+
+use super::build::call_of;
 use super::*;
-use crate::adapter::Origin;
 use crate::adapter::testing::input;
-use crate::message::{NO_RESULT, Opaque};
+use crate::adapter::{BuildInput, Built, Dialect, Names, Origin, ToolDefinition};
+use crate::message::{Call, Message, NO_RESULT, Opaque};
 
 fn decoder_for(names: Names) -> Decoder {
     Decoder::new(Asked { names, streaming: true, ..Asked::default() })
