@@ -1,6 +1,7 @@
 //! The gate: the one verdict on a call. Pure; what it must know from outside it asks for with [`Verdict::Need`].
 
 pub mod approvals;
+pub mod rule;
 
 use approvals::Approvals;
 
