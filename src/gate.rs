@@ -2,6 +2,7 @@
 
 pub mod approvals;
 pub mod rule;
+pub mod shell;
 
 use approvals::Approvals;
 

@@ -385,7 +385,11 @@ mod tests {
     fn r009_a_rule_that_a_later_one_covers_is_reported() {
         let idle = |list: &[(&str, &str)]| {
             let rules = rules(list);
-            rules.idle().iter().map(|(rule, by)| (rule.pattern.text.clone(), by.pattern.text.clone())).collect::<Vec<_>>()
+            rules
+                .idle()
+                .iter()
+                .map(|(rule, by)| (rule.pattern.text.clone(), by.pattern.text.clone()))
+                .collect::<Vec<_>>()
         };
         let pair = |a: &str, b: &str| vec![(a.to_owned(), b.to_owned())];
         assert_eq!(idle(&[("npm publish *", "deny"), ("*", "ask")]), pair("npm publish *", "*"));
