@@ -1,6 +1,8 @@
 //! The gate: the one verdict on a call. Pure; what it must know from outside it asks for with [`Verdict::Need`].
 
 pub mod approvals;
+pub mod config;
+pub mod path;
 pub mod rule;
 pub mod shell;
 

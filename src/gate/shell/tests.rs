@@ -264,10 +264,10 @@ fn folder() -> tempfile::TempDir {
 
 const STUBS: [&str; 4] = ["one", "two", "rm", "four"];
 
-fn ran(folder: &Path, text: &str) -> Vec<String> {
+fn ran(shell: &str, folder: &Path, text: &str) -> Vec<String> {
     let log = folder.join("log");
     let _ = fs::remove_file(&log);
-    let mut shell = Process::new("/bin/sh");
+    let mut shell = Process::new(shell);
     shell.args(["-c", text]).env_clear().env("PATH", folder).env("LOG", &log).env("X", "rm").current_dir(folder);
     shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     shell.status().expect("a shell");
@@ -368,8 +368,10 @@ proptest! {
     fn a_real_shell_runs_nothing_that_was_not_found(text in script()) {
         let folder = folder();
         let found = parse(&text);
-        for program in ran(folder.path(), &text) {
-            prop_assert!(is_found(&found, &program), "{:?} ran and is not in {:?}", program, found);
+        for shell in ["/bin/sh", "/bin/bash"].into_iter().filter(|shell| Path::new(shell).exists()) {
+            for program in ran(shell, folder.path(), &text) {
+                prop_assert!(is_found(&found, &program), "{} ran {:?} which is not in {:?}", shell, program, found);
+            }
         }
     }
 }
