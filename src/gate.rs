@@ -2,6 +2,7 @@
 
 pub mod approvals;
 pub mod config;
+pub mod pair;
 pub mod path;
 pub mod rule;
 pub mod shell;

@@ -73,10 +73,7 @@ impl<'a> Reader<'a> {
     /// A file that cannot be read may have held a deny: everything asks until it is mended.
     fn parse(&mut self) -> Option<Value<'a>> {
         match parse_to_ast(self.text, &CollectOptions::default(), &ParseOptions::default()) {
-            Ok(parsed) => match parsed.value {
-                Some(value) => Some(value),
-                None => None, // an empty file says nothing
-            },
+            Ok(parsed) => parsed.value, // an empty file says nothing
             Err(error) => {
                 let line = error.line_display();
                 self.config.problems.push(format!(

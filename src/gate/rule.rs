@@ -220,6 +220,26 @@ pub const EXTERNAL_DIRECTORY: &str = "external_directory";
 /// The key for the third identical call in a row.
 pub const DOOM_LOOP: &str = "doom_loop";
 
+/// What holds when nobody says otherwise (P-39).
+pub fn defaults(home: &str) -> Vec<Rule> {
+    let source = Source { layer: Layer::Default, agent: None, place: "built in".to_owned(), line: None };
+    let source = Arc::new(source);
+    let list = [
+        (EXTERNAL_DIRECTORY, "*", Action::Ask),
+        (DOOM_LOOP, "*", Action::Ask),
+        ("read", "*.env", Action::Ask),
+        ("read", "*.env.*", Action::Ask),
+        ("read", "*.env.example", Action::Allow),
+    ];
+    let rule = |(key, pattern, action)| Rule {
+        key: Pattern::key(key),
+        pattern: Pattern::value(pattern, home),
+        action,
+        source: Arc::clone(&source),
+    };
+    list.into_iter().map(rule).collect()
+}
+
 /// Rules in the order in which they count: the last that matches decides.
 #[derive(Clone, Debug, Default)]
 pub struct Rules(Vec<Rule>);
