@@ -3,6 +3,7 @@
 pub mod commands;
 pub mod http;
 pub mod inbox;
+pub mod permissions;
 pub mod process;
 pub mod provider;
 
