@@ -10,7 +10,9 @@ local tools = require("lathe.tools")
 ---@param text string
 ---@return string text for the model
 function M.resolve(chat, text)
-  local replaced, names, unknown = mentions.replace(text)
+  local replaced, names, unknown = mentions.replace(text, function(name)
+    return chat.tool_registry:knows(name)
+  end)
   for _, name in ipairs(names) do
     local ok, message, told = chat.tool_registry:add(name)
     if not ok and message and not told then

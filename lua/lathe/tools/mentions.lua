@@ -51,10 +51,12 @@ end
 
 ---Replaces the mentions of tools and groups in a message: `@{name}` anywhere, `@name` as a whole word.
 ---@param text string
+---@param knows? fun(name: string): boolean whether there is such a tool or group; default: one of the configuration
 ---@return string text for the model
 ---@return string[] names what was mentioned, in order
 ---@return string[] unknown names in braces that nothing is known by
-function M.replace(text)
+function M.replace(text, knows)
+  knows = knows or tools.is_known
   local names, unknown = {}, {}
   local parts = {}
   local at = 1
@@ -65,13 +67,13 @@ function M.replace(text)
     end
     local _, to, name = text:find("^@{([^{}\n]+)}", from)
     if name then
-      if not tools.is_known(name) then
+      if not knows(name) then
         unknown[#unknown + 1] = name
         name = nil
       end
     elseif from == 1 or not (text:find("^[@/%.%-]", from - 1) or is_letter(text, from - 1)) then
       _, to, name = text:find("^@([%w_][%w_%-]*)", from)
-      if name and (not tools.is_known(name) or text:find("^[/@]", to + 1) or is_letter(text, to + 1)) then
+      if name and (not knows(name) or text:find("^[/@]", to + 1) or is_letter(text, to + 1)) then
         name = nil
       end
     end

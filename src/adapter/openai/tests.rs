@@ -460,7 +460,34 @@ fn tool(name: &str, parameters: Value, strict: Option<bool>) -> ToolDefinition {
 
 fn build_with(messages: &[Message], tools: &[ToolDefinition], own: Option<&Value>, given: Value) -> Built {
     let messages: Vec<Arc<Message>> = messages.iter().cloned().map(Arc::new).collect();
-    build(BuildInput { messages: &messages, tools, tools_override: own, settings: &settings(given) })
+    build(BuildInput {
+        messages: &messages,
+        tools,
+        tools_override: own,
+        extra_tools: &[],
+        settings: &settings(given),
+        answer: None,
+    })
+}
+
+#[test]
+fn tools_that_the_provider_knows_follow_the_others_but_not_those_of_a_hook() {
+    let (tools, extra) = ([tool("f", json!({"type": "object"}), None)], [json!({"type": "web_search"})]);
+    let built = |tools_override| {
+        let settings = Map::new();
+        build(BuildInput {
+            messages: &[],
+            tools: &tools,
+            tools_override,
+            extra_tools: &extra,
+            settings: &settings,
+            answer: None,
+        })
+        .body
+    };
+    let tools = built(None)["tools"].clone();
+    assert_eq!((&tools[0]["function"]["name"], &tools[1]), (&json!("f"), &json!({"type": "web_search"})));
+    assert_eq!(built(Some(&json!({"tools": [{"type": "own"}]})))["tools"], json!([{"type": "own"}]));
 }
 
 fn llm(content: &str, calls: &[(&str, &str, &str)]) -> Message {
