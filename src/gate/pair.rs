@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::approvals::Approval;
 use super::path::{Places, Resolved, normal};
 use super::rule::{Action, EXTERNAL_DIRECTORY, Rule, Rules};
 use super::shell::{self, PathText, PathUse, Script};
@@ -74,6 +75,16 @@ impl Pair {
             named: None,
             floor: Floor::None,
         }
+    }
+
+    /// The approval that an *Always accept* of it stands for.
+    pub fn approval(&self) -> Approval {
+        Approval::new(&self.key, Some(self.value.clone()))
+    }
+
+    /// Whether equal values are the same thing: a text with something in it that is only known when it runs is not.
+    pub fn can_be_remembered(&self) -> bool {
+        self.floor == Floor::None || (self.floor == Floor::AllowAny && self.key == BASH)
     }
 
     /// What the rules say (P-35, P-41, P-61).

@@ -241,7 +241,7 @@ pub fn defaults(home: &str) -> Vec<Rule> {
 }
 
 /// Rules in the order in which they count: the last that matches decides.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rules(Vec<Rule>);
 
 impl Rules {

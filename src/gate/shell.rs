@@ -2,12 +2,14 @@
 //! rule is looked at here, and no file. Where it cannot be told, that is said, and the gate asks.
 
 mod inner;
+mod prefix;
 mod word;
 
 use std::cell::RefCell;
 
 use tree_sitter::{Node, Parser, Tree};
 
+pub use prefix::{is_safe, suggest};
 pub use word::PathText;
 use word::Word;
 

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::gate::Permissions;
 use crate::gate::config::{self, Config, Place};
 use crate::gate::pair::{self, Pair, Wants};
 use crate::gate::path::{self, Places, Resolved, normal};
@@ -49,19 +50,8 @@ pub struct Sources {
     pub agent: String,
 }
 
-/// The rules of a chat, and what its paths are compared with.
-#[derive(Clone, Debug, Default)]
-pub struct Permissions {
-    /// The rules, weakest first.
-    pub rules: Rules,
-    /// The chat's folders.
-    pub places: Places,
-    /// What is wrong with the rules, one line each.
-    pub problems: Vec<String>,
-}
-
-/// Reads all rules that count for a chat.
-pub fn load(sources: &Sources) -> Permissions {
+/// Reads all rules that count for a chat. Besides them: what is wrong with them, one line each.
+pub fn load(sources: &Sources) -> (Permissions, Vec<String>) {
     let home = sources.home.to_string_lossy();
     let worktree = worktree(&sources.session);
     let mut loader =
@@ -97,7 +87,7 @@ pub fn load(sources: &Sources) -> Permissions {
         real: real.to_vec(),
         readable: sources.readable.iter().map(|folder| self::real(folder)).collect(),
     };
-    Permissions { rules, places, problems }
+    (Permissions { rules, places: Arc::new(places) }, problems)
 }
 
 /// Finds what a call wants, with its paths followed.
@@ -304,11 +294,11 @@ mod tests {
             environment: Some("{\"e\": \"deny\"}".to_owned()),
             ..folder.sources()
         };
-        let permissions = load(&sources);
+        let (permissions, problems) = load(&sources);
         let keys: Vec<_> =
             show(&permissions).iter().map(|rule| rule.split(' ').next().unwrap_or_default().to_owned()).collect();
         assert_eq!(keys, ["g1", "g2", "g3", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "s", "e", "a1", "a2"]);
-        assert_eq!(permissions.problems, [""; 0]);
+        assert_eq!(problems, [""; 0]);
         let source = permissions
             .rules
             .as_slice()
@@ -326,7 +316,7 @@ mod tests {
             r#"{"permission": {"bash": {"git push *": "deny"}}, "agent": {"build": {"permission": {"bash": {"git push *": "ask"}}}}}"#,
         );
         let action = |agent: &str| {
-            let permissions = load(&Sources { agent: agent.to_owned(), ..folder.sources() });
+            let (permissions, _) = load(&Sources { agent: agent.to_owned(), ..folder.sources() });
             permissions.rules.find("bash", &["git push"]).map(|rule| rule.action)
         };
         assert_eq!(action("build"), Some(Action::Ask));
@@ -339,7 +329,7 @@ mod tests {
         folder
             .write("home/.config/lathe/lathe.json", r#"{"permission": {"bash": {"rm *": "deny"}}}"#)
             .write("w/lathe.json", r#"{"permission": {"bash": {"*": "allow", "curl *": "ask"}}}"#);
-        let permissions = load(&folder.sources());
+        let (permissions, _) = load(&folder.sources());
         assert_eq!(show(&permissions), ["bash rm * deny", "bash curl * ask"]);
     }
 
@@ -348,9 +338,8 @@ mod tests {
         let folder = Folder::new();
         folder.write("w/lathe.json", "{ broken").write("w/symbiotic.json/x", "");
         folder.write("w/opencode.json", &format!("{{}}{}", " ".repeat(2 << 20)));
-        let permissions = load(&Sources { environment: Some("/no/such/file".to_owned()), ..folder.sources() });
+        let (permissions, named) = load(&Sources { environment: Some("/no/such/file".to_owned()), ..folder.sources() });
         assert_eq!(show(&permissions), ["* * ask"; 4]);
-        let named = &permissions.problems;
         assert_eq!(named.len(), 4, "{named:?}");
         for (problem, part) in
             named.iter().zip(["larger than 1 MiB", "no file", "lathe.json:1", "/no/such/file of $LATHE_PERMISSION"])
@@ -366,7 +355,7 @@ mod tests {
             "home/.config/lathe/lathe.json",
             "{\"permission\": {\"bash\": {\"npm publish *\": \"deny\",\n\"*\": \"ask\"}}}",
         );
-        let told = load(&folder.sources()).problems;
+        let (_, told) = load(&folder.sources());
         assert_eq!(
             told,
             ["the rule bash \"npm publish *\" deny (~/.config/lathe/lathe.json:1) never applies: bash \"*\" ask \
@@ -382,7 +371,7 @@ mod tests {
         symlink(folder.path("data"), folder.path("w/sub/d")).expect("a link");
         symlink(folder.path("o/new.txt"), folder.path("w/sub/a")).expect("a dangling link");
         symlink("loop", folder.path("w/sub/loop")).expect("a link to itself");
-        let places = load(&sources).places;
+        let places = load(&sources).0.places;
         let found = |path: &str| {
             let wants = Wants { key: "edit".to_owned(), values: vec![path.to_owned()], ..Wants::default() };
             let found = pairs(&wants, &places);
