@@ -1,4 +1,5 @@
--- The permission rules of `setup()` as a list in the order in which they count. What they mean is the gate's business.
+-- The permission rules of `setup()` as a list in the order in which they count, and what tools need of them. What they mean
+-- is the gate's business.
 local M = {}
 
 ---@alias lathe.PermissionAction "allow"|"ask"|"deny"
@@ -123,6 +124,24 @@ function M.rules(config)
     M.read(agent.permission, ("agent.%s.permission"):format(name), name, rules, problems)
   end
   return rules, problems
+end
+
+---Whether a command may run without a question: all that it would run matches one of the patterns, nothing in it writes a
+---file, and all of it can be understood. For a tool's `gates.is_safe`.
+---@param command any
+---@param patterns any as in a permission rule: `git status`, `ls *`
+---@return boolean
+function M.is_safe(command, patterns)
+  if type(command) ~= "string" or type(patterns) ~= "table" or not vim.islist(patterns) then
+    return false
+  end
+  for _, pattern in ipairs(patterns) do
+    if type(pattern) ~= "string" then
+      return false
+    end
+  end
+  local lib = require("lathe.core").load()
+  return lib ~= nil and lib.is_safe({ text = command, patterns = patterns })
 end
 
 return M

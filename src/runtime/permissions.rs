@@ -76,9 +76,12 @@ pub fn load(sources: &Sources) -> (Permissions, Vec<String>) {
     list.extend(loader.agents);
     let rules = Rules::new(list);
     let mut problems = loader.problems;
-    problems.extend(
-        rules.idle().iter().map(|(rule, later)| format!("the rule {rule} never applies: {later} comes after it")),
-    );
+    // Where something could not be read, what stands for it covers all before it.
+    if problems.is_empty() {
+        let idle = rules.idle();
+        problems
+            .extend(idle.iter().map(|(rule, later)| format!("the rule {rule} never applies: {later} comes after it")));
+    }
     let real = [&sources.session, &worktree].map(|folder| real(folder));
     let places = Places {
         session: normal(&sources.session),

@@ -1,9 +1,4 @@
-//! Shell texts and what is found in them, and a real shell that runs nothing which was not found.
-
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::{Command as Process, Stdio};
+//! Shell texts and what is found in them. That a real shell runs nothing else is shown in `tests/shell.rs`.
 
 use proptest::prelude::*;
 
@@ -245,41 +240,7 @@ fn p65_arguments_of_some_programs_are_paths() {
     assert_eq!(paths("/bin/cat ../x"), ["../x"]);
 }
 
-/// Stubs that write down that they ran, and the programs that run others.
-fn folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    for name in STUBS {
-        let path = folder.path().join(name);
-        fs::write(&path, format!("#!/bin/sh\necho {name} >> \"$LOG\"\n")).expect("a stub");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it may run");
-    }
-    for name in ["sh", "env", "nice", "nohup", "timeout", "xargs", "find", "cat", "setsid"] {
-        let real = ["/usr/bin", "/bin"].map(|place| Path::new(place).join(name));
-        let real = real.iter().find(|path| path.exists());
-        std::os::unix::fs::symlink(real.expect("a program every machine has"), folder.path().join(name))
-            .expect("a link");
-    }
-    folder
-}
-
 const STUBS: [&str; 4] = ["one", "two", "rm", "four"];
-
-fn ran(shell: &str, folder: &Path, text: &str) -> Vec<String> {
-    let log = folder.join("log");
-    let _ = fs::remove_file(&log);
-    let mut shell = Process::new(shell);
-    shell.args(["-c", text]).env_clear().env("PATH", folder).env("LOG", &log).env("X", "rm").current_dir(folder);
-    shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    shell.status().expect("a shell");
-    fs::read_to_string(&log).unwrap_or_default().lines().map(str::to_owned).collect()
-}
-
-/// Whether a program may run, as far as the parts tell.
-fn is_found(script: &Script, program: &str) -> bool {
-    let Script::Parsed(parts) = script else { return *script == Script::Unparsable };
-    let is_named = |value: &String| value == program || value.starts_with(&format!("{program} "));
-    parts.commands.iter().any(|command| command.is_opaque || command.values.iter().chain(&command.named).any(is_named))
-}
 
 fn name() -> impl Strategy<Value = String> {
     let plain = prop::sample::select(STUBS.to_vec());
@@ -359,21 +320,6 @@ fn script() -> impl Strategy<Value = String> {
             inner.prop_map(|a| format!("echo \"${{Y:-$({a}\n)}}\"")),
         ]
     })
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
-
-    #[test]
-    fn a_real_shell_runs_nothing_that_was_not_found(text in script()) {
-        let folder = folder();
-        let found = parse(&text);
-        for shell in ["/bin/sh", "/bin/bash"].into_iter().filter(|shell| Path::new(shell).exists()) {
-            for program in ran(shell, folder.path(), &text) {
-                prop_assert!(is_found(&found, &program), "{} ran {:?} which is not in {:?}", shell, program, found);
-            }
-        }
-    }
 }
 
 proptest! {
