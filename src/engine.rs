@@ -12,7 +12,6 @@ use crate::chat::restore::{Look, Restored};
 use crate::chat::{Chat, Ids, Shell};
 use crate::gate::approvals::{Approval, Scope};
 use crate::gate::judge::Judged;
-use crate::gate::path::Places;
 use crate::gate::{Fact, Found, Permissions, Question};
 use crate::message::{History, Message, Role};
 use crate::output::{Keep, Limits};
@@ -268,8 +267,8 @@ pub enum Effect {
     FindSaved { chat: ChatId, call: CallId, project: Arc<str>, approvals: Vec<Approval> },
     /// Load the permission rules → [`Event::PermissionsLoaded`]; [`Event::FactFound`] when that fails.
     LoadPermissions { chat: ChatId, call: CallId },
-    /// Find what the call wants, in these places → [`Event::FactFound`].
-    FindPairs { chat: ChatId, call: CallId, places: Arc<Places> },
+    /// Find what the call wants and what these rules say to it → [`Event::FactFound`].
+    FindPairs { chat: ChatId, call: CallId, permissions: Arc<Permissions> },
     /// Ask the judge about the call → [`Event::FactFound`] with [`Found::Judge`], later. [`Effect::EndJudge`] follows.
     AskJudge { chat: ChatId, call: CallId },
     /// The judge's verdict is there, or not wanted any more (none).

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use approvals::{Approval, Approvals, Scope};
 use judge::Judged;
-use pair::{BASH, Pair, Ruling};
+use pair::{BASH, Pair, Want};
 use path::Places;
 use rule::{Action, Rule, Rules};
 
@@ -35,7 +35,7 @@ pub struct Permissions {
     /// The rules, weakest first.
     pub rules: Rules,
     /// What paths are compared with.
-    pub places: Arc<Places>,
+    pub places: Places,
 }
 
 /// What the gate looks at.
@@ -90,8 +90,8 @@ pub enum Fact {
 pub enum Found {
     /// They are loaded.
     Rules,
-    /// Keys and values.
-    Pairs(Arc<[Pair]>),
+    /// Keys and values, judged by the rules.
+    Pairs(Arc<[Want]>),
     /// Whether it asks.
     OwnApproval(bool),
     /// The command, or what stands for it.
@@ -128,7 +128,7 @@ impl Found {
 pub struct Facts {
     /// Whether they could be loaded.
     rules: Option<bool>,
-    pairs: Option<Option<Arc<[Pair]>>>,
+    pairs: Option<Option<Arc<[Want]>>>,
     own_approval: Option<Option<bool>>,
     cmd_string: Option<Option<String>>,
     saved: Option<Option<bool>>,
@@ -160,9 +160,9 @@ impl Facts {
     }
 
     /// The approvals of all that the rules ask about, as far as it is known.
-    pub fn asked(&self, rules: &Rules) -> Vec<Approval> {
-        let pairs = self.pairs.iter().flatten().flat_map(|pairs| pairs.iter());
-        pairs.filter(|pair| pair.judge(rules).action == Some(Action::Ask)).map(Pair::approval).collect()
+    pub fn asked(&self) -> Vec<Approval> {
+        let wants = self.pairs.iter().flatten().flat_map(|wants| wants.iter());
+        wants.filter(|want| want.action == Some(Action::Ask)).map(|want| want.pair.approval()).collect()
     }
 
     /// The approval that an *Always accept* of this call stands for, as far as it is known.
@@ -251,15 +251,14 @@ pub fn decide(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Verdict
         (None, None) => return Verdict::Need(Fact::Rules),
         (None, Some(_)) => return unknown(call, "the permission rules could not be loaded, see `:Lathe log`"),
     };
-    let pairs: &[Pair] = match &facts.pairs {
+    let wants: &[Want] = match &facts.pairs {
         _ if !call.concerns(rules) => &[],
         None => return Verdict::Need(Fact::Pairs),
         Some(None) => return unknown(call, "what it wants could not be found, see `:Lathe log`"),
-        Some(Some(pairs)) => pairs,
+        Some(Some(wants)) => wants,
     };
-    let rulings: Vec<Ruling> = pairs.iter().map(|pair| pair.judge(rules)).collect();
-    if let Some(at) = rulings.iter().position(|ruling| ruling.action == Some(Action::Deny)) {
-        return Verdict::Deny(denied(&pairs[at], rulings[at].rule));
+    if let Some(want) = wants.iter().find(|want| want.action == Some(Action::Deny)) {
+        return Verdict::Deny(denied(&want.pair, want.rule.as_ref()));
     }
     if call.repeated >= DOOM_LOOP {
         match rules.find(rule::DOOM_LOOP, &[call.tool]) {
@@ -270,15 +269,13 @@ pub fn decide(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Verdict
             Some(_) | None => return Verdict::Ask(question(call, Cause::DoomLoop, None)),
         }
     }
-    if !pairs.is_empty() && rulings.iter().all(|ruling| ruling.action == Some(Action::Allow)) {
+    if !wants.is_empty() && wants.iter().all(|want| want.action == Some(Action::Allow)) {
         return Verdict::Allow;
     }
     if call.auto && call.settings.protect {
         return Verdict::Ask(question(call, Cause::Protected, None));
     }
-    let asks = |ruling: &Ruling| ruling.action == Some(Action::Ask);
-    let asked: Vec<&Pair> =
-        pairs.iter().zip(&rulings).filter(|(_, ruling)| asks(ruling)).map(|(pair, _)| pair).collect();
+    let asked: Vec<&Want> = wants.iter().filter(|want| want.action == Some(Action::Ask)).collect();
     // Step 5 only lets run what a later step would ask about, so that is all it is looked up for.
     let skips_own = call.waived && !call.settings.by_command;
     let own_may_ask = call.settings.own != OwnApproval::Run && !skips_own;
@@ -299,8 +296,7 @@ pub fn decide(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Verdict
         };
     }
     if !asked.is_empty() {
-        let rule = rulings.iter().find(|ruling| asks(ruling)).and_then(|ruling| ruling.rule);
-        return ask(call, Cause::Rule, Some(reason(rule)), facts, &asked);
+        return ask(call, Cause::Rule, Some(reason(asked[0].rule.as_ref())), facts, &asked);
     }
     if !own_may_ask {
         return Verdict::Allow;
@@ -350,15 +346,15 @@ fn shorten(value: &str) -> String {
 }
 
 /// Step 5.
-fn is_remembered(call: &GatedCall, approvals: &Approvals, facts: &Facts, asked: &[&Pair]) -> Result<bool, Fact> {
+fn is_remembered(call: &GatedCall, approvals: &Approvals, facts: &Facts, asked: &[&Want]) -> Result<bool, Fact> {
     let in_project = call.scope == Scope::Project;
     if !asked.is_empty() {
-        let mut open = asked.iter().filter(|pair| !pair.can_be_remembered() || !approvals.cover(&pair.approval()));
-        if open.next().is_none() {
+        let is_covered = |want: &&Want| want.pair.can_be_remembered() && approvals.cover(&want.pair.approval());
+        if asked.iter().all(is_covered) {
             return Ok(true);
         }
         return match facts.saved {
-            None if in_project && asked.iter().all(|pair| pair.can_be_remembered()) => Err(Fact::Saved),
+            None if in_project && asked.iter().all(|want| want.pair.can_be_remembered()) => Err(Fact::Saved),
             Some(Some(covers)) => Ok(covers && in_project),
             None | Some(None) => Ok(false),
         };
@@ -418,13 +414,14 @@ fn failed(what: &str) -> String {
 }
 
 /// Asks, once it is known what *Always accept* would remember.
-fn ask(call: &GatedCall, cause: Cause, note: Option<String>, facts: &Facts, asked: &[&Pair]) -> Verdict {
+fn ask(call: &GatedCall, cause: Cause, note: Option<String>, facts: &Facts, asked: &[&Want]) -> Verdict {
     if !asked.is_empty() {
-        let fits = |pair: &&Pair| pair.can_be_remembered() && pair.value.len() <= MAX_VALUE_BYTES;
-        let remember = if asked.iter().all(fits) { asked.iter().map(|pair| pair.approval()).collect() } else { vec![] };
-        let wants = asked.iter().map(|pair| (pair.key.clone(), pair.value.clone())).collect();
+        let fits = |want: &&Want| want.pair.can_be_remembered() && want.pair.value.len() <= MAX_VALUE_BYTES;
+        let approvals = || asked.iter().map(|want| want.pair.approval()).collect();
+        let remember: Vec<Approval> = if asked.iter().all(fits) { approvals() } else { Vec::new() };
+        let wants = asked.iter().map(|want| (want.pair.key.clone(), want.pair.value.clone())).collect();
         let suggestion = match (asked, &remember[..]) {
-            ([pair], [_]) if pair.key == BASH => shell::suggest(&pair.value),
+            ([want], [_]) if want.pair.key == BASH => shell::suggest(&want.pair.value),
             _ => None,
         };
         return Verdict::Ask(Question { remember, wants, suggestion, ..question(call, cause, note) });

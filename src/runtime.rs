@@ -29,8 +29,7 @@ use crate::error::Error;
 use crate::gate::approvals::Approval;
 use crate::gate::judge::Judged;
 use crate::gate::pair::Wants;
-use crate::gate::path::Places;
-use crate::gate::{Fact, Found};
+use crate::gate::{Fact, Found, Permissions};
 use crate::output::{self, Limits, Spill};
 use crate::schema::{self, Schemas};
 use crate::tool::{ArgumentsError, CallId, CheckedCall, UncheckedCall};
@@ -266,10 +265,10 @@ impl Runtime {
     }
 
     /// Finds what a call wants → [`Event::FactFound`], always.
-    pub fn find_pairs(&self, chat: ChatId, call: CallId, wants: Wants, places: Arc<Places>) {
+    pub fn find_pairs(&self, chat: ChatId, call: CallId, wants: Wants, permissions: Arc<Permissions>) {
         let inbox = Arc::clone(&self.inbox);
         self.in_background(move || {
-            let found = catch_unwind(|| Found::Pairs(permissions::pairs(&wants, &places).into())).ok();
+            let found = catch_unwind(|| Found::Pairs(permissions::judge(&wants, &permissions).into())).ok();
             inbox.push(Event::FactFound { chat, call, fact: Fact::Pairs, found });
         });
     }

@@ -134,10 +134,10 @@ impl Performers {
             Effect::LoadPermissions { chat, call: id } => {
                 call("load_permissions", &lua_fn.load_permissions, (chat.0, id.0))?
             }
-            Effect::FindPairs { chat, call: id, places } => {
+            Effect::FindPairs { chat, call: id, permissions: rules } => {
                 let given: Value = call("find_wants", &lua_fn.find_wants, (chat.0, id.0))?;
                 match permissions::wants(&given) {
-                    Some(wants) => runtime.find_pairs(chat, id, wants, places),
+                    Some(wants) => runtime.find_pairs(chat, id, wants, rules),
                     None => return Ok(Some(Event::FactFound { chat, call: id, fact: Fact::Pairs, found: None })),
                 }
             }

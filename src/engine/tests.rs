@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::*;
 use crate::adapter::EndReason;
-use crate::gate::pair::{BASH, Pair};
+use crate::gate::pair::{BASH, Pair, Want};
 use crate::gate::rule::{Action, Layer, Pattern, Rule, Rules, Source};
 use crate::gate::{Cause, FACT_LIMIT_MS};
 use crate::message::Call;
@@ -148,7 +148,7 @@ fn permissions() -> Arc<Permissions> {
     };
     let list = [("ls", Action::Allow), ("git *", Action::Ask), ("git push *", Action::Deny)];
     let rules = Rules::new(list.into_iter().map(rule).collect());
-    Arc::new(Permissions { rules, places: Arc::default() })
+    Arc::new(Permissions { rules, places: crate::gate::path::Places::default() })
 }
 
 /// What step 8 of the gate asks.
@@ -1285,7 +1285,9 @@ impl Storm {
             }
             Effect::FindPairs { chat, call, .. } => {
                 let values = ["ls", "git push", "rm x", "git status"];
-                let some = (0..self.choose(3)).map(|_| Pair::new(BASH, values[self.choose(4) as usize])).collect();
+                let some = (0..self.choose(3))
+                    .map(|_| Want::new(Pair::new(BASH, values[self.choose(4) as usize]), &permissions().rules))
+                    .collect();
                 let found = (self.choose(4) != 3).then_some(Found::Pairs(some));
                 self.loose.push(Event::FactFound { chat, call, fact: Fact::Pairs, found });
             }

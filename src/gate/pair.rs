@@ -1,6 +1,7 @@
 //! What a call wants, as the rules see it: pairs of a key and a value. How they are found in a call, and what the rules
 //! say to each. What follows for the whole call is decided in `gate.rs`.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::approvals::Approval;
@@ -31,7 +32,7 @@ pub struct Wants {
 }
 
 /// One thing that a call wants.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pair {
     /// The key.
     pub key: String,
@@ -46,7 +47,7 @@ pub struct Pair {
 }
 
 /// How far a rule can allow a pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Floor {
     /// Wholly.
     None,
@@ -63,6 +64,26 @@ pub struct Ruling<'a> {
     pub action: Option<Action>,
     /// The rule that decides; none: there is none, or it is asked because it cannot be told what it is.
     pub rule: Option<&'a Rule>,
+}
+
+/// One thing that a call wants, and what the rules say to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Want {
+    /// The key and the value.
+    pub pair: Pair,
+    /// As in [`Ruling`].
+    pub action: Option<Action>,
+    /// As in [`Ruling`].
+    pub rule: Option<Rule>,
+}
+
+impl Want {
+    /// A pair, judged.
+    pub fn new(pair: Pair, rules: &Rules) -> Self {
+        let Ruling { action, rule } = pair.judge(rules);
+        let rule = rule.cloned();
+        Self { pair, action, rule }
+    }
 }
 
 impl Pair {
@@ -137,7 +158,7 @@ impl<'a> Ruling<'a> {
 
 /// Finds what a call wants. `resolve` tells where a path leads.
 pub fn pairs(wants: &Wants, places: &Places, resolve: &impl Fn(&Path) -> Resolved) -> Vec<Pair> {
-    let mut found = Finder { places, resolve, pairs: Vec::new() };
+    let mut found = Finder { places, resolve, pairs: Vec::new(), seen: HashSet::new() };
     if wants.key == BASH {
         wants.values.iter().for_each(|text| found.shell(text));
     } else if PATH_KEYS.contains(&wants.key.as_str()) {
@@ -157,11 +178,12 @@ struct Finder<'a, F> {
     places: &'a Places,
     resolve: &'a F,
     pairs: Vec<Pair>,
+    seen: HashSet<Pair>,
 }
 
 impl<F: Fn(&Path) -> Resolved> Finder<'_, F> {
     fn add(&mut self, pair: Pair) {
-        if !self.pairs.contains(&pair) {
+        if self.seen.insert(pair.clone()) {
             self.pairs.push(pair);
         }
     }

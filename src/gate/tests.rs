@@ -406,8 +406,8 @@ fn shell_call<'a>(rules: &'a Rules, own: OwnApproval) -> GatedCall<'a> {
     GatedCall { settings, rules: Some(rules), ..call(own) }
 }
 
-fn wants(list: &[(&str, &str)]) -> Facts {
-    let pairs: Vec<_> = list.iter().map(|(key, value)| Pair::new(key, value)).collect();
+fn wants(rules: &Rules, list: &[(&str, &str)]) -> Facts {
+    let pairs: Vec<_> = list.iter().map(|(key, value)| Want::new(Pair::new(key, value), rules)).collect();
     facts(&[Found::Pairs(pairs.into())])
 }
 
@@ -419,7 +419,7 @@ fn p41_deny_is_final_and_quotes_its_rule() {
     let call = GatedCall { auto: true, repeated: 5, ..shell_call(&list, OwnApproval::Run) };
     let mut approvals = given(&[("run", None), (BASH, Some("rm x"))]);
     approvals.remember(Approval { is_pattern: true, ..approval(BASH, Some("*")) }, 1);
-    let verdict = decide(&call, &approvals, &wants(&[(BASH, "ls"), (BASH, "rm x")]));
+    let verdict = decide(&call, &approvals, &wants(&list, &[(BASH, "ls"), (BASH, "rm x")]));
     assert_eq!(verdict, Verdict::Deny("denied by rule bash \"rm *\" (setup()): rm x".to_owned()));
 }
 
@@ -428,7 +428,7 @@ fn rows_39_and_r012_an_approval_lifts_no_deny() {
     let list = rules(&[("edit", "*", Maybe), ("edit", "SECRET.md", No)]);
     let mut approvals = Approvals::default();
     approvals.remember(Approval { is_pattern: true, ..approval("edit", Some("*")) }, 1);
-    let t = |value: &str| decide(&shell_call(&list, OwnApproval::Ask), &approvals, &wants(&[("edit", value)]));
+    let t = |value: &str| decide(&shell_call(&list, OwnApproval::Ask), &approvals, &wants(&list, &[("edit", value)]));
     assert!(matches!(t("SECRET.md"), Verdict::Deny(_)));
     assert_eq!(t("a.txt"), Verdict::Allow);
 }
@@ -438,7 +438,7 @@ fn row_40_a_prefix_that_was_taken_covers_what_it_matches() {
     let list = rules(&[(BASH, "*", Maybe)]);
     let mut approvals = Approvals::default();
     approvals.remember(Approval { is_pattern: true, ..approval(BASH, Some("git status *")) }, 1);
-    let t = |value: &str| decide(&shell_call(&list, OwnApproval::Run), &approvals, &wants(&[(BASH, value)]));
+    let t = |value: &str| decide(&shell_call(&list, OwnApproval::Run), &approvals, &wants(&list, &[(BASH, value)]));
     assert_eq!(t("git status -s"), Verdict::Allow);
     let Verdict::Ask(question) = t("git stash") else { panic!("it asks") };
     assert_eq!(question.cause, Cause::Rule);
@@ -454,7 +454,7 @@ fn row_40_a_prefix_that_was_taken_covers_what_it_matches() {
 fn r011_what_is_remembered_is_literal() {
     let list = rules(&[(BASH, "*", Maybe)]);
     let approvals = given(&[(BASH, Some("sed -n 's/a*/b/p' f"))]);
-    let t = |value: &str| decide(&shell_call(&list, OwnApproval::Run), &approvals, &wants(&[(BASH, value)]));
+    let t = |value: &str| decide(&shell_call(&list, OwnApproval::Run), &approvals, &wants(&list, &[(BASH, value)]));
     assert_eq!(t("sed -n 's/a*/b/p' f"), Verdict::Allow);
     assert!(matches!(t("sed -n 's/aX/b/w out; s/b/p' f"), Verdict::Ask(_)));
 }
@@ -463,12 +463,12 @@ fn r011_what_is_remembered_is_literal() {
 fn row_45_auto_mode_turns_ask_into_allow_and_never_deny() {
     let list = rules(&[(BASH, "*", Maybe), (BASH, "rm *", No)]);
     let call = GatedCall { auto: true, ..shell_call(&list, OwnApproval::Ask) };
-    let t = |value: &str| decide(&call, &Approvals::default(), &wants(&[(BASH, value)]));
+    let t = |value: &str| decide(&call, &Approvals::default(), &wants(&list, &[(BASH, value)]));
     assert_eq!(t("ls"), Verdict::Allow);
     assert!(matches!(t("rm x"), Verdict::Deny(_)));
     let protected = GateSettings { protect: true, ..call.settings };
     let call = GatedCall { settings: protected, ..call };
-    let verdict = decide(&call, &Approvals::default(), &wants(&[(BASH, "ls")]));
+    let verdict = decide(&call, &Approvals::default(), &wants(&list, &[(BASH, "ls")]));
     assert_eq!(verdict, asks(Cause::Protected, None, None));
 }
 
@@ -476,7 +476,7 @@ fn row_45_auto_mode_turns_ask_into_allow_and_never_deny() {
 fn a_rule_that_allows_all_of_a_call_beats_the_tools_own_setting_and_one_that_allows_a_part_does_not() {
     let list = rules(&[(BASH, "git *", Yes)]);
     let call = shell_call(&list, OwnApproval::Ask);
-    let t = |list: &[(&str, &str)]| decide(&call, &Approvals::default(), &wants(list));
+    let t = |wanted: &[(&str, &str)]| decide(&call, &Approvals::default(), &wants(&list, wanted));
     assert_eq!(t(&[(BASH, "git status")]), Verdict::Allow);
     assert_eq!(
         t(&[(BASH, "git status"), (BASH, "ls")]),
@@ -490,7 +490,7 @@ fn a_rule_that_allows_all_of_a_call_beats_the_tools_own_setting_and_one_that_all
     let protected = GateSettings { protect: true, ..call.settings };
     let auto = GatedCall { settings: protected, auto: true, ..call };
     assert_eq!(
-        decide(&auto, &Approvals::default(), &wants(&[(BASH, "git status")])),
+        decide(&auto, &Approvals::default(), &wants(&list, &[(BASH, "git status")])),
         Verdict::Allow,
         "step 3 comes before 4"
     );
@@ -534,7 +534,7 @@ fn r019_a_rule_for_a_tools_name_asks_whatever_kind_of_tool_it_is() {
     let list = rules(&[("run", "*", Maybe)]);
     let call = GatedCall { rules: Some(&list), ..call(OwnApproval::Run) };
     assert_eq!(decide(&call, &Approvals::default(), &Facts::default()), Verdict::Need(Fact::Pairs));
-    assert!(matches!(decide(&call, &Approvals::default(), &wants(&[("run", "*")])), Verdict::Ask(_)));
+    assert!(matches!(decide(&call, &Approvals::default(), &wants(&list, &[("run", "*")])), Verdict::Ask(_)));
 }
 
 #[test]
@@ -552,7 +552,7 @@ fn r016_what_a_rule_asks_about_is_asked_once_and_again_when_it_was_taken_back() 
     let list = rules(&[("edit", "*", Maybe)]);
     let call = shell_call(&list, OwnApproval::Run);
     let mut approvals = Approvals::default();
-    let facts = wants(&[("edit", "f")]);
+    let facts = wants(&list, &[("edit", "f")]);
     let Verdict::Ask(question) = decide(&call, &approvals, &facts) else { panic!("it asks") };
     question.remember.iter().for_each(|approval| approvals.remember(approval.clone(), 1));
     assert_eq!(decide(&call, &approvals, &facts), Verdict::Allow);

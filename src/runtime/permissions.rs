@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::gate::Permissions;
 use crate::gate::config::{self, Config, Place};
-use crate::gate::pair::{self, Pair, Wants};
+use crate::gate::pair::{self, Pair, Want, Wants};
 use crate::gate::path::{self, Places, Resolved, normal};
 use crate::gate::rule::{Action, Layer, Pattern, Rule, Rules, Source, defaults};
 
@@ -90,7 +90,13 @@ pub fn load(sources: &Sources) -> (Permissions, Vec<String>) {
         real: real.to_vec(),
         readable: sources.readable.iter().map(|folder| self::real(folder)).collect(),
     };
-    (Permissions { rules, places: Arc::new(places) }, problems)
+    (Permissions { rules, places }, problems)
+}
+
+/// Finds what a call wants, and what the rules say to it.
+pub fn judge(wants: &Wants, permissions: &Permissions) -> Vec<Want> {
+    let found = pairs(wants, &permissions.places);
+    found.into_iter().map(|pair| Want::new(pair, &permissions.rules)).collect()
 }
 
 /// Finds what a call wants, with its paths followed.

@@ -28,7 +28,7 @@ pub struct Context<'a> {
     /// Whether the chat is in auto mode.
     pub auto: bool,
     /// The permission rules; none: they are not loaded yet.
-    pub permissions: Option<&'a Permissions>,
+    pub permissions: Option<&'a Arc<Permissions>>,
     /// What the chat was opened with.
     pub settings: &'a ChatSettings,
     /// Where effects go.

@@ -109,7 +109,7 @@ local function own_setting(name)
   local setting = tool.opts.require_approval_before
   local decides = setting == true and "asks"
     or setting == false and "runs"
-    or (type(setting) == "function" or (tool.handlers and tool.handlers.prompt_condition)) and "is a function that decides"
+    or (type(setting) == "function" or (tool.handlers and tool.handlers.prompt_condition)) and "is a function"
     or setting == nil and "runs"
     or "asks"
   return ("no rule decides: step 8, the tool's own setting, which %s"):format(decides)

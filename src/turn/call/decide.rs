@@ -56,17 +56,17 @@ impl ToolCall {
             Verdict::Need(fact) => fact,
         };
         let (chat, call) = (ctx.chat, self.id);
-        let asked = ctx.permissions.map(|permissions| facts.asked(&permissions.rules)).unwrap_or_default();
+        let asked = facts.asked();
         let own = || facts.approval(&self.name, settings).map(|approval| vec![approval]);
         let approvals = if asked.is_empty() { own() } else { Some(asked) };
         let saved = approvals.zip(ctx.settings.project.clone());
-        let places = ctx.permissions.map(|permissions| permissions.places.clone());
+        let permissions = ctx.permissions.cloned();
         self.stage = Stage::Deciding { run, facts, fact, since_ms: ctx.now_ms };
         match (fact, saved) {
             (Fact::Judge, _) => ctx.emit(Effect::AskJudge { chat, call }),
             (Fact::Rules, _) => ctx.emit(Effect::LoadPermissions { chat, call }),
-            (Fact::Pairs, _) => match places {
-                Some(places) => ctx.emit(Effect::FindPairs { chat, call, places }),
+            (Fact::Pairs, _) => match permissions {
+                Some(permissions) => ctx.emit(Effect::FindPairs { chat, call, permissions }),
                 None => self.fact_found(ctx, fact, None),
             },
             (Fact::Saved, Some((approvals, project))) => {
