@@ -17,7 +17,7 @@ fn permissions(count: usize) -> Permissions {
     let source = Source { layer: Layer::Setup, agent: None, place: "setup()".into(), line: None };
     let source = Arc::new(source);
     let rule = |at: usize| Rule {
-        key: Pattern::key(if at % 4 == 0 { "*" } else { BASH }),
+        key: Pattern::key(if at.is_multiple_of(4) { "*" } else { BASH }),
         pattern: Pattern::value(&format!("program{at} *--flag{at}*"), "/home/me"),
         action: [Action::Allow, Action::Ask, Action::Deny][at % 3],
         source: Arc::clone(&source),
