@@ -203,6 +203,8 @@ impl Recorder {
             | Effect::PrepareCall { .. }
             | Effect::FindFact { .. }
             | Effect::FindSaved { .. }
+            | Effect::LoadPermissions { .. }
+            | Effect::FindPairs { .. }
             | Effect::SaveApproval { .. }
             | Effect::AskJudge { .. }
             | Effect::EndJudge { .. }

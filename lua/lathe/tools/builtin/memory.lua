@@ -44,6 +44,14 @@ return {
       return { status = succeeded and "success" or "error", data = result }
     end,
   },
+  permission = {
+    key = "memory",
+    values = function(args)
+      return vim.tbl_filter(function(path)
+        return type(path) == "string"
+      end, { args.path or false, args.old_path or false, args.new_path or false })
+    end,
+  },
   handlers = {
     -- What is the user's own is not changed without a question.
     prompt_condition = function(self)
