@@ -6,7 +6,7 @@ use std::time::Instant;
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Value};
 
 use super::convert::{Fields, JsonMarks, Unfolding, integer, text};
-use crate::engine::{Answer, ChatId, Effect, Event, LogLevel, Notice, Output, OutputOutcome, TurnEnd};
+use crate::engine::{Answer, ChatId, Effect, Event, LogLevel, Notice, Output, OutputOutcome, Retry, TurnEnd};
 use crate::error::Error;
 use crate::gate::{Cause, Fact, Question};
 use crate::message::Message;
@@ -169,7 +169,11 @@ impl Performers {
             Effect::FinishBatch { chat, failed } => call("finish_batch", &lua_fn.finish_batch, (chat.0, failed))?,
             Effect::Notify { chat, notice } => {
                 let (kind, text) = notice_words(&notice);
-                call("notify", &lua_fn.notify, (chat.0, kind, text))?
+                let numbers = match &notice {
+                    Notice::Retrying(Retry { attempt, of, wait_ms, .. }) => (Some(*attempt), Some(*of), Some(*wait_ms)),
+                    _ => (None, None, None),
+                };
+                call("notify", &lua_fn.notify, (chat.0, kind, text, numbers.0, numbers.1, numbers.2))?
             }
             Effect::FinishTurn { chat, end } => call("finish_turn", &lua_fn.finish_turn, (chat.0, end_word(end)))?,
             Effect::ClearChat { chat } => call("clear_chat", &lua_fn.clear_chat, chat.0)?,
@@ -342,6 +346,7 @@ fn notice_words(notice: &Notice) -> (&'static str, Option<&str>) {
     match notice {
         Notice::RequestFailed(message) => ("request_failed", Some(message)),
         Notice::Request(text) => ("request", Some(text)),
+        Notice::Retrying(retry) => ("retrying", Some(&retry.reason)),
         Notice::NothingToSend => ("nothing_to_send", None),
         Notice::NothingToSkip => ("nothing_to_skip", None),
         Notice::LengthStop => ("length_stop", None),

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use super::http::{Http, HttpError, HttpEvent, HttpRequest, Secrets};
 use super::inbox::Inbox;
 use crate::adapter::{self, BuildInput, Built, Decoder, Item, ToolDefinition, Wire};
-use crate::engine::{ChatId, Event, RequestId};
+use crate::engine::{ChatId, Event, RequestId, Retry};
 use crate::message::Message;
 
 /// How long the body of an answer that is complete may take to end. Some servers keep it open.
@@ -68,7 +68,7 @@ enum BuildError {
     Task(tokio::task::JoinError),
 }
 
-/// Sends a request → [`Event::RequestItems`]…, [`Event::RequestNoted`]…, then [`Event::RequestFinished`] or
+/// Sends a request → [`Event::RequestNoted`]…, [`Event::RequestRetried`]…, [`Event::RequestItems`]…, then [`Event::RequestFinished`] or
 /// [`Event::RequestFailed`], always.
 pub async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, provider: ProviderRequest) {
     let (chat, request) = (provider.chat, provider.request);
@@ -106,9 +106,8 @@ async fn send(http: &Http, inbox: &Arc<Inbox>, provider: ProviderRequest) -> Res
     let mut received = 0;
     let answer = http.send(to_send, |event| match event {
         HttpEvent::Retrying { attempt, of, wait_ms, reason } => {
-            let seconds = wait_ms.div_ceil(1_000);
-            let text = format!("{reason}, retry {attempt} of {of} in {seconds} s");
-            inbox.push(Event::RequestNoted { chat, request, text });
+            let retry = Retry { reason, attempt, of, wait_ms };
+            inbox.push(Event::RequestRetried { chat, request, retry });
         }
         HttpEvent::Head { .. } => {}
         HttpEvent::Chunk(_) if decoder.is_over() => {}
