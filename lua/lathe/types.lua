@@ -153,6 +153,7 @@ error("lathe.types is for the language server only")
 ---@field taken string? what was taken from the input and is on its way into the history
 ---@field last_llm lathe.Message?
 ---@field usage { input: integer, output: integer }?
+---@field retry lathe.Block? the line of a request that is tried again
 ---@field adapter_message string? why there is no adapter
 ---@field opens_for_questions boolean?
 ---@field on_call_finished fun(call: lathe.Call, status: lathe.CallStatus)?
@@ -324,7 +325,7 @@ error("lathe.types is for the language server only")
 ---@field run_output fun(chat: integer, call: integer, kind: string, cmd: integer?, text: string?): string|false|nil
 ---@field run_exit fun(chat: integer, call: integer)
 ---@field finish_call fun(chat: integer, call: integer, status: lathe.CallStatus, content: string?, duration_ms: integer)
----@field notify fun(chat: integer, kind: string, text: string?)
+---@field notify fun(chat: integer, kind: string, text: string?, attempt: integer?, of: integer?, wait_ms: integer?)
 ---@field finish_turn fun(chat: integer, how: "done"|"stopped"|"cancelled"|"failed"|"held")
 ---@field clear_chat fun(chat: integer)
 ---@field close_chat fun(chat: integer)

@@ -1,97 +1,15 @@
 -- The question before a call runs: asked because the engine said so, answered only by its keys, never by typed text.
 local M = {}
 
-local block = require("lathe.chat.block")
 local calls = require("lathe.tools.call")
 local core = require("lathe.core")
 local events = require("lathe.events")
-
--- What the question shows at most: its answers must stay in view, and what it hides is named.
-local MAX_ARGUMENT_LINES = 10
-local MAX_ALL_LINES = 40
-local MAX_LINE_BYTES = 1000
+local texts = require("lathe.chat.question")
 
 ---@class lathe.Question
 ---@field call lathe.Call
 ---@field can_remember boolean
-
----Appends a text's lines; what is too long is cut and counted.
----@param lines string[]
----@param text string
----@param prefix string? before the first line
-local function append_text(lines, text, prefix)
-  local split = block.split(text)
-  for i = 1, math.min(#split, MAX_ARGUMENT_LINES) do
-    local line = split[i]
-    local hidden = #line - MAX_LINE_BYTES
-    line = block.cut(line, MAX_LINE_BYTES) .. (hidden > 0 and (" (%d more bytes)"):format(hidden) or "")
-    lines[#lines + 1] = not prefix and line or i == 1 and prefix .. line or "  " .. line
-  end
-  if #split > MAX_ARGUMENT_LINES then
-    lines[#lines + 1] = ("  … %d more lines"):format(#split - MAX_ARGUMENT_LINES)
-  end
-end
-
----An argument as text. A large one in one line, which is made much faster and is cut anyway.
----@param value any
----@return string
-local function readable(value)
-  if type(value) == "string" then
-    return value
-  end
-  local ok, json = pcall(vim.json.encode, value)
-  return ok and #json > 4 * MAX_LINE_BYTES and json or vim.inspect(value)
-end
-
----Appends the arguments, sorted by name.
----@param lines string[]
----@param args table
-local function append_arguments(lines, args)
-  local names = vim.tbl_keys(args)
-  table.sort(names, function(a, b)
-    return tostring(a) < tostring(b)
-  end)
-  for i, name in ipairs(names) do
-    if #lines >= MAX_ALL_LINES then
-      lines[#lines + 1] = ("… %d more arguments"):format(#names - i + 1)
-      return
-    end
-    append_text(lines, readable(args[name]), block.one_line(tostring(name)) .. ": ")
-  end
-end
-
----@param chat lathe.Chat
----@param action string
----@return string key that answers so
-local function key(chat, action)
-  return require("lathe.chat.keymaps").key(chat.config, action) or ":Lathe " .. action
-end
-
----@param chat lathe.Chat
----@param question lathe.Question
----@param cause string
----@param rest integer
----@return string[]
-local function lines_of(chat, question, cause, rest)
-  local call = question.call
-  local lines = {}
-  if cause == "doom_loop" then
-    lines[1] = "The model makes this very call for the third time in a row."
-  end
-  append_text(lines, calls.question(call))
-  append_arguments(lines, call.args)
-  lines[#lines + 1] = ""
-  if question.can_remember then
-    local what = ("%s  Always accept %s in this chat"):format(key(chat, "always_accept"), call.name)
-    lines[#lines + 1] = what
-  end
-  lines[#lines + 1] = key(chat, "accept") .. "  Accept"
-  lines[#lines + 1] = key(chat, "reject") .. "  Reject, with a reason"
-  local others = rest == 1 and " and 1 more" or rest > 1 and (" and %d more"):format(rest) or ""
-  lines[#lines + 1] = key(chat, "cancel") .. "  Cancel this call" .. others
-  -- Names come from the model and may hold anything, line ends too.
-  return block.split(table.concat(lines, "\n"))
-end
+---@field remembers string what *Always accept* remembers, and for how long
 
 ---Asks about a call.
 ---@param chat lathe.Chat
@@ -106,10 +24,11 @@ function M.ask(chat, call, cause, can_remember, rest)
   end
   -- A tool whose commands are accepted one by one must not be accepted as a whole.
   can_remember = can_remember and not call.tool.opts.require_cmd_approval
-  local question = { call = call, can_remember = can_remember }
+  local remembers = ("`%s` in this chat"):format(call.name)
+  local question = { call = call, can_remember = can_remember, remembers = remembers }
   chat.questions[#chat.questions + 1] = question
   call.block.state = "question"
-  call.block.question = lines_of(chat, question, cause, rest)
+  call.block.question = texts.text(chat, question, cause, rest)
   chat.render:change_call(call.block)
   events.emit_call("ToolApprovalRequested", chat, call)
   if chat:is_visible() then

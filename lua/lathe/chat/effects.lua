@@ -10,6 +10,7 @@ local core = require("lathe.core")
 local events = require("lathe.events")
 local jobs = require("lathe.tools.jobs")
 local log = require("lathe.log")
+local notice = require("lathe.chat.notice")
 local notify = require("lathe.notify")
 local prompt = require("lathe.chat.prompt")
 
@@ -33,7 +34,10 @@ local function show_call(chat, call, state)
     is_live = true,
     body = call.body or false,
     question = false,
+    source = call.function_call,
+    call = call,
     fact = nil,
+    range = nil,
     look = nil,
   }
   call.block = call_block
@@ -61,7 +65,7 @@ local function fact_of(call, status, duration_ms)
 end
 
 -- Statuses whose text says more than the line does.
-local has_text = { success = true, error = true, timeout = true }
+local has_text = { success = true, error = true, timeout = true, denied = true }
 
 ---@param chat lathe.Chat
 ---@param call lathe.Call
@@ -74,11 +78,15 @@ local function show_end(chat, call, status, content, duration_ms)
     show_call(chat, call, status)
   end
   local call_block = call.block
-  call_block.is_live = false
+  call_block.is_live, call_block.call = false, nil
   call_block.question = false
   call_block.state = status
   call_block.fact = fact_of(call, status, duration_ms)
-  if content and has_text[status] then
+  if content and call.command and not has_text[status] then
+    -- That it was ended is told by the line; what it had printed is not.
+    content = content:match("What it had printed:\n(.*%S)")
+  end
+  if content and (has_text[status] or call.command) then
     if not was_prepared then
       call_block.state = "invalid"
       local first, rest = content:match("^([^\n]*)\n?(.*)$")
@@ -100,18 +108,20 @@ end
 ---@param chat lathe.Chat
 ---@param kind string
 ---@param text string?
-local function tell(chat, kind, text)
+---@param attempt integer? of `retrying`
+---@param of integer?
+---@param wait_ms integer?
+local function tell(chat, kind, text, attempt, of, wait_ms)
   if kind == "request_failed" then
-    local name = chat.adapter and (chat.adapter.formatted_name or chat.adapter.name)
-    local names_it = name and text and vim.startswith(text, "No key for " .. name)
-    chat:notice((name and not names_it and name .. ": " or "") .. (text or "the request failed"))
+    chat:tell_if_hidden(notice.failed(chat, text or "the request failed"))
+  elseif kind == "retrying" then
+    notice.retry(chat, text or "", attempt or 1, of or 1, wait_ms or 0)
   elseif kind == "length_stop" then
     chat:notice("The answer ends here: the limit on tokens was reached. Raise it in the adapter, or ask to go on.")
   elseif kind == "content_filter" then
     chat:notice("The answer ends here: the provider's content filter stopped it.")
   elseif kind == "request" then
-    local name = chat.adapter and (chat.adapter.formatted_name or chat.adapter.name)
-    chat:notice((name and name .. ": " or "") .. (text or ""))
+    chat:tell_if_hidden(notice.about_request(chat, text or ""))
   elseif kind == "call_as_text" then
     chat:notice("The model wrote a tool call as text. Nothing was run.")
   elseif kind == "repeated_call" then
@@ -196,7 +206,13 @@ function M.performers(chats)
     if chat then
       chat.render:wait(false)
       local status = failed and "error" or "success"
-      chat.usage = input_tokens and { input = input_tokens, output = output_tokens } or chat.usage
+      if not failed then
+        notice.settle(chat)
+      end
+      if input_tokens then
+        chat.usage = { input = input_tokens, output = output_tokens }
+        chat.render:show_usage(chat.usage)
+      end
       events.emit("RequestFinished", chat, { id = request, status = status })
     end
   end
@@ -205,6 +221,7 @@ function M.performers(chats)
     local chat = chats[id]
     if chat then
       open_llm(chat)
+      notice.settle(chat)
       chat.render:add_text(text, "text")
     end
   end
@@ -213,6 +230,7 @@ function M.performers(chats)
     local chat = chats[id]
     if chat and chat.display.chat.show_reasoning then
       open_llm(chat)
+      notice.settle(chat)
       chat.render:add_text(text, "reasoning")
     end
   end
@@ -393,11 +411,11 @@ function M.performers(chats)
     end
   end
 
-  function P.notify(id, kind, text)
+  function P.notify(id, kind, text, attempt, of, wait_ms)
     local chat = chats[id]
     -- Of a chat whose buffer was just deleted nobody wants to hear.
     if chat and chat.render:is_alive() then
-      tell(chat, kind, text)
+      tell(chat, kind, text, attempt, of, wait_ms)
     end
   end
 
@@ -411,7 +429,7 @@ function M.performers(chats)
     chat.render:wait(false)
     chat.render:hold(nil)
     if how == "stopped" and chat.is_answering then
-      chat.render:add_lines(chat.render.icons.stopped .. " stopped") -- else what is there looks like a whole answer
+      notice.show(chat, "stopped", nil, "stopped") -- else what is there looks like a whole answer
     end
     chat.is_answering = false
     chat.render:flush() -- who hears of the end may read the buffer
