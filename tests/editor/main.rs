@@ -20,6 +20,7 @@ mod interleave;
 mod keys;
 mod leaving;
 mod library;
+mod looks;
 mod provider;
 mod questions;
 mod text;

@@ -172,7 +172,15 @@ fn the_question_shows_tool_and_arguments_whatever_they_hold() {
     );
     editor.wait_screen("Run the \"t\" tool?");
     let screen = editor.screen();
-    for part in ["path: a.txt", "text: line 1", "30 more lines", "nested: ", "odd", "Always accept t"] {
+    for part in [
+        "path: a.txt",
+        "text: line 1",
+        "more lines  gV view all",
+        "nested: ",
+        "odd",
+        "Always accept",
+        "remembers `t` in this chat",
+    ] {
         assert!(screen.contains(part), "{part:?}\n{screen}");
     }
     assert!(!screen.contains("line 40"), "{screen}");
