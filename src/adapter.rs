@@ -107,8 +107,12 @@ pub struct BuildInput<'a> {
     pub tools: &'a [ToolDefinition],
     /// What the adapter's own hook made of the tools: a list, or an object with `tools` and other fields of the body.
     pub tools_override: Option<&'a Value>,
+    /// Tools that the provider knows by itself, as the body names them. They follow the others; a hook names its own.
+    pub extra_tools: &'a [Value],
     /// Fields of the body: `model`, `temperature`, `stream` …
     pub settings: &'a Map<String, Value>,
+    /// JSON Schema of the answer; none: it may be any text.
+    pub answer: Option<&'a Value>,
 }
 
 /// A request's body and what is needed to read the answer.

@@ -3,12 +3,13 @@
 
 mod answer;
 mod calls;
+pub mod restore;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::engine::{ChatId, ChatSettings, Effect, LogLevel, Notice, RequestId, RequestedCall, TurnEnd};
-use crate::gate::approvals::Approvals;
+use crate::gate::approvals::{Approval, Approvals};
 use crate::message::{History, Message, Role};
 use crate::tool::{CallId, OfferedTool, shown};
 use crate::turn::batch::Repeats;
@@ -58,6 +59,8 @@ pub struct Chat {
     settings: ChatSettings,
     history: History,
     approvals: Approvals,
+    /// Tools run without asking, but for those that are protected.
+    auto: bool,
     repeats: Repeats,
     turn: Turn,
     /// The user sent the input while a turn ran: it goes out with the next request.
@@ -91,6 +94,7 @@ impl Chat {
             settings,
             history: History::default(),
             approvals: Approvals::default(),
+            auto: false,
             repeats: Repeats::default(),
             turn: Turn::Idle,
             waiting: false,
@@ -106,6 +110,21 @@ impl Chat {
     /// What was said.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// What the user approved for the life of the chat.
+    pub fn approvals(&self) -> &Approvals {
+        &self.approvals
+    }
+
+    /// Auto mode. A question that is open stays open: only its answers answer it.
+    pub fn auto_set(&mut self, auto: bool) {
+        self.auto = auto;
+    }
+
+    /// An approval is taken back.
+    pub fn approval_forgotten(&mut self, approval: &Approval) {
+        self.approvals.forget(approval);
     }
 
     /// Whether no turn runs.
@@ -138,13 +157,13 @@ impl Chat {
     }
 
     /// The input was read.
-    pub fn input_taken(&mut self, shell: &mut Shell, text: Option<String>) {
+    pub fn input_taken(&mut self, shell: &mut Shell, text: Option<String>, typed: Option<String>) {
         let Turn::TakingInput { begun, stopped } = self.turn else { return self.ignore_late(shell, "input") };
         self.turn = Turn::Idle;
         let taken = text.is_some();
         if let Some(content) = text {
             self.repeats.reset();
-            self.add_message(shell, Message::User { content, visible: true });
+            self.add_message(shell, Message::User { content, visible: true, typed });
         }
         let has_turn = taken || begun;
         // Half an answer would be taken for a whole one.
@@ -163,6 +182,36 @@ impl Chat {
         if stopped { self.finish_turn(shell, TurnEnd::Stopped) } else { self.send(shell) }
     }
 
+    /// The user wants the last answer anew.
+    pub fn retried(&mut self, shell: &mut Shell) {
+        if !self.is_idle() {
+            return self.notify(shell, Notice::StillRunning);
+        }
+        while self.history.take_back() {
+            shell.effects.push(Effect::TakeBackMessage { chat: self.id });
+        }
+        if !self.awaits_answer() {
+            return self.notify(shell, Notice::NothingToSend);
+        }
+        self.repeats.reset();
+        shell.effects.push(Effect::StartTurn { chat: self.id });
+        self.send(shell);
+    }
+
+    /// The user wants to write their last message anew.
+    pub fn last_message_taken(&mut self, shell: &mut Shell) {
+        if !self.is_idle() {
+            return self.notify(shell, Notice::StillRunning);
+        }
+        let Some(kept) = self.history.last_visible_user() else {
+            return self.notify(shell, Notice::NothingToEdit);
+        };
+        self.history.cut(kept);
+        self.repeats.reset();
+        self.failed = false;
+        shell.effects.push(Effect::CutHistory { chat: self.id, kept });
+    }
+
     /// Whether the history ends with something the model has not answered.
     fn awaits_answer(&self) -> bool {
         matches!(self.history.last(), Some(Message::User { .. } | Message::Tool { .. }))
@@ -172,7 +221,7 @@ impl Chat {
     pub fn message_given(&mut self, shell: &mut Shell, role: Role, content: String, visible: bool) {
         let message = match role {
             Role::System => Message::System { content },
-            Role::User => Message::User { content, visible },
+            Role::User => Message::User { content, visible, typed: None },
             Role::Llm => Message::Llm { content, reasoning: String::new(), calls: Vec::new() },
             // A result belongs to a call, and calls come from the model: one alone would be an orphan.
             Role::Tool => return self.ignore_late(shell, "tool message"),
@@ -182,6 +231,11 @@ impl Chat {
         } else {
             self.given.push(message);
         }
+    }
+
+    /// Saving has begun to fail, or works again.
+    pub fn saving_changed(&self, shell: &mut Shell, text: String) {
+        self.notify(shell, Notice::Saving(text));
     }
 
     /// Calls that the model did not make.

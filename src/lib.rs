@@ -13,6 +13,7 @@ pub mod gate;
 pub mod message;
 pub mod output;
 pub mod runtime;
+pub mod saved;
 pub mod schema;
 pub mod tool;
 pub mod turn;

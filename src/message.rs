@@ -48,6 +48,9 @@ pub enum Message {
         content: String,
         /// Whether the chat buffer shows it.
         visible: bool,
+        /// What the user typed, where the model reads more or something else.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        typed: Option<String>,
     },
     /// What the model said, and the calls it asked for.
     Llm {
@@ -76,6 +79,13 @@ pub struct History {
     messages: Vec<Arc<Message>>,
     /// Messages before this index are known to be paired; repair never looks at them again.
     paired: usize,
+}
+
+impl PartialEq for History {
+    /// Whether both hold the same messages; which of them are known to be paired is no matter.
+    fn eq(&self, other: &Self) -> bool {
+        self.messages == other.messages
+    }
 }
 
 /// What a repair changed.
@@ -110,7 +120,12 @@ impl History {
 
     /// Appends a message. Results may still be missing until [`History::repair`].
     pub fn push(&mut self, message: Message) {
-        self.messages.push(Arc::new(message));
+        self.push_shared(Arc::new(message));
+    }
+
+    /// The same for a message that others hold as well.
+    pub fn push_shared(&mut self, message: Arc<Message>) {
+        self.messages.push(message);
     }
 
     /// Takes back the newest message, when it is the model's and asks for nothing.
@@ -121,6 +136,17 @@ impl History {
             self.paired = self.paired.min(self.messages.len());
         }
         is_text
+    }
+
+    /// Where the newest message is that the user sees as theirs.
+    pub fn last_visible_user(&self) -> Option<usize> {
+        self.messages.iter().rposition(|message| matches!(message.as_ref(), Message::User { visible: true, .. }))
+    }
+
+    /// Keeps only the first `kept` messages.
+    pub fn cut(&mut self, kept: usize) {
+        self.messages.truncate(kept);
+        self.paired = self.paired.min(kept);
     }
 
     /// Empties the history.
@@ -209,7 +235,7 @@ mod tests {
     use super::*;
 
     fn user(content: &str) -> Message {
-        Message::User { content: content.into(), visible: true }
+        Message::User { content: content.into(), visible: true, typed: None }
     }
 
     fn llm(ids: &[&str]) -> Message {

@@ -242,6 +242,16 @@ fn rule_ids_are_seen_in_code_and_comments() {
 }
 
 #[test]
+fn the_list_of_promises_is_made_from_the_tests() {
+    let output = Command::new("sh").arg("scripts/contract.sh").current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let made = String::from_utf8(output.stdout).unwrap();
+    assert!(made.lines().filter(|line| line.starts_with("- ")).count() > 40, "{made}");
+    let kept = fs::read_to_string(root().join("doc/contract.md")).unwrap();
+    assert!(made == kept, "stale: sh scripts/contract.sh > doc/contract.md");
+}
+
+#[test]
 fn plugin_and_library_have_one_version() {
     let text = fs::read_to_string(root().join("lua/lathe/version.lua")).unwrap();
     let quoted: Vec<&str> = code(&text, "--").leak().split('"').skip(1).step_by(2).collect();

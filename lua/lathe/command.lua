@@ -68,17 +68,9 @@ end
 
 ---@param words string[]
 local function manage_tools(words)
-  local tools = require("lathe.tools")
   local chat = current()
   if #words == 0 then
-    local lines = {}
-    for _, name in ipairs(tools.names()) do
-      lines[#lines + 1] = (chat and chat.tool_registry.in_use[name] and "* " or "  ") .. name
-    end
-    if not lines[1] then
-      return notify.info("no tools are configured")
-    end
-    return notify.show("Tools (* in use):\n" .. table.concat(lines, "\n"))
+    return require("lathe.chat.sheet").show(require("lathe.tools.list").lines(chat), "Tools")
   end
   if not chat then
     return notify.info("there is no chat; `:Lathe chat` opens one")
@@ -108,19 +100,43 @@ local function call_tool(words, text)
   end)
 end
 
+---@param words string[]
+local function set_auto(words)
+  local wanted = words[1]
+  if #words > 1 or (wanted and wanted ~= "on" and wanted ~= "off") then
+    return notify.info("usage: :Lathe auto [on|off]")
+  end
+  local chat = current()
+  if not chat then
+    return notify.info("there is no chat; `:Lathe chat` opens one")
+  end
+  if wanted then
+    chat:set_auto(wanted == "on")
+  else
+    M.act("auto", chat)
+  end
+end
+
 ---@type table<string, fun(words: string[], text: string)>
 local subcommands = {
   chat = open_chat,
   toggle = lathe.toggle,
+  resume = function(words, text)
+    lathe.resume(words[1] and vim.trim(text) or nil)
+  end,
   tools = manage_tools,
   call = call_tool,
+  auto = set_auto,
+  approvals = function()
+    require("lathe.chat.approvals").select()
+  end,
   log = function()
     -- The newest lines are at the end.
     vim.cmd("tabedit + " .. vim.fn.fnameescape(require("lathe.log").path))
   end,
 }
 for name in pairs(actions) do
-  subcommands[name] = function()
+  subcommands[name] = subcommands[name] or function()
     M.act(name)
   end
 end
@@ -153,7 +169,11 @@ function M.complete(lead, line)
   if #words <= 1 then
     candidates = M.names()
   elseif words[1] == "tools" or (words[1] == "call" and #words == 2) then
-    candidates = require("lathe.tools").names(true)
+    candidates = require("lathe.tools").names(true, current())
+  elseif words[1] == "auto" and #words == 2 then
+    candidates = { "off", "on" }
+  elseif words[1] == "resume" and #words == 2 then
+    candidates = require("lathe.chat.resume").ids()
   elseif words[1] == "chat" then
     for _, name in ipairs(require("lathe.adapters").names()) do
       candidates[#candidates + 1] = "adapter=" .. name

@@ -17,10 +17,14 @@ local defaults = {
       adapter = nil,                -- a name, { name = …, model = … }, or an adapter
       roles = { user = "Me", llm = llm_name }, -- headings; each a string or function(adapter)
       system_prompt = nil,          -- string | function(ctx)
+      save = true,                  -- write chats to the state folder, for `:Lathe resume`
       keymaps = {                   -- action = { modes = { n = "<CR>", i = { … } }, desc = "…" } | false
         send = { modes = { n = { "<CR>", "<C-s>" }, i = "<C-s>" }, desc = "Send the message" },
         stop = { modes = { n = "q" }, desc = "Stop the chat (while it runs)" },
         skip = { modes = { n = "gs" }, desc = "Skip the running call" },
+        retry = { modes = { n = "gr" }, desc = "Send again: the last answer anew, or the one that failed" },
+        edit_last = { modes = { n = "ge" }, desc = "Edit the last message and send it again" },
+        auto = { modes = { n = "ga" }, desc = "Auto mode: run tools without asking, or ask again" },
         clear = { modes = { n = "gX" }, desc = "Clear the chat" },
         close = { modes = { n = "gC" }, desc = "Close the chat" },
         next_heading = { modes = { n = "]]" }, desc = "Next heading" },
@@ -33,7 +37,17 @@ local defaults = {
         cancel = { modes = { n = "g4" }, desc = "Answer: cancel this call and the rest" },
         help = { modes = { n = "g?" }, desc = "Show the keys" },
       },
-      tools = {                     -- <name> = { path | callback | inline, description, enabled, visible, opts }
+      tools = {                     -- <name> = { path | callback | inline, description, enabled, visible, opts } | false
+        run_command = {             -- what you give is merged with it, unless it is a tool of your own
+          path = "lathe.tools.builtin.run_command",
+          description = "Run a shell command",
+          opts = {
+            require_approval_before = true,
+            require_cmd_approval = true, -- "Always accept" is for one command
+            -- In Auto mode these run without a question: letter for letter, nothing before or after.
+            safe_commands = { "date", "ls", "ls -a", "ls -l", "ls -la", "pwd", "uname -a", "whoami" },
+          },
+        },
         groups = {},                -- <name> = { description, tools, prompt, system_prompt, opts }
         opts = {
           auto_submit_success = true, -- send the results when no call failed
@@ -53,7 +67,15 @@ local defaults = {
         },
       },
     },
-    background = { gates = { judge = { enabled = true, adapter = nil, system_prompt = nil } } },
+    background = {
+      gates = {
+        judge = {                   -- asked about calls in auto mode, see `:help lathe-judge`
+          enabled = true,
+          adapter = nil,            -- a name, { name = …, model = … }, or an adapter; nil: the chat's
+          system_prompt = nil,      -- string | function({ chat, tool })
+        },
+      },
+    },
   },
   permission = nil,                 -- action | { key = action | { { pattern, action }, … } }
   permission_memory = "chat",       -- how long "Always accept" counts: "chat" or "project"
@@ -181,6 +203,9 @@ local idle = {
 -- Tables with fixed names whose values are replaced whole, not merged.
 local whole = { ["interactions.chat.keymaps."] = true }
 
+-- Where any name may stand, known or not, whose value is taken as it is.
+local open = { ["interactions.chat.tools."] = { opts = true, groups = true } } -- but for these
+
 -- Options that take one of a few words.
 local words = {
   permission_memory = { chat = true, project = true },
@@ -228,6 +253,9 @@ local function check(default, given, keys, accepted, problems)
   for key, value in pairs(given) do
     local name = path .. tostring(key)
     local own = default[key]
+    if open[path] and not open[path][key] then
+      own = nil
+    end
     local allowed = types[name] or (own ~= nil and not whole[path] and type(own)) or types[path .. "*"]
     if allowed and type(key) ~= "string" then
       problems[#problems + 1] = name .. ": expected a name = value, got an item of a list"
@@ -271,6 +299,13 @@ local accepted = {} ---@type lathe.Accepted[]
 local problems = {} ---@type string[]
 local current ---@type lathe.Config?
 
+---Whether an entry of a tool says what the tool is, and not only how a built-in one is set.
+---@param entry table
+---@return boolean
+local function is_source(entry)
+  return (entry.path or entry.callback or entry.extends or entry.schema or entry.cmds) ~= nil
+end
+
 ---Stores and checks options. Nothing is loaded, read or run; they are merged with the defaults when first asked for.
 ---@param opts lathe.Opts?
 ---@return string[] problems what was left out and why, one line each
@@ -292,13 +327,18 @@ function M.get()
     return current
   end
   local merged = copy(defaults)
+  local tools = merged.interactions.chat.tools
   for _, option in ipairs(accepted) do
     local keys = option.keys
     local parent = merged
     for i = 1, #keys - 1 do
       parent = parent[keys[i]]
     end
-    parent[keys[#keys]] = option.value -- by reference: tools are known by their identity
+    local last, value = keys[#keys], option.value
+    if parent == tools and type(value) == "table" and type(tools[last]) == "table" and not is_source(value) then
+      value = vim.tbl_deep_extend("force", tools[last], value) -- settings of a built-in tool
+    end
+    parent[last] = value -- by reference: tools are known by their identity
   end
   current = merged
   return merged

@@ -82,6 +82,25 @@ function M.get_chat(bufnr)
   end
 end
 
+---The remembered approvals; `approval:remove()` takes one back.
+---@return lathe.Approval[]
+---@return string? message why some are missing
+function M.approvals()
+  return require("lathe.chat.approvals").list()
+end
+
+---Goes on with a saved chat; without one, lets the user choose.
+---@param id string? of `:Lathe resume`, or the path of a file
+function M.resume(id)
+  vim.validate("id", id, "string", true)
+  local resume = require("lathe.chat.resume")
+  if id then
+    resume.open(id)
+  else
+    resume.choose()
+  end
+end
+
 ---Makes a tool known, as if it were in `interactions.chat.tools`.
 ---@param name string
 ---@param entry lathe.ToolEntry
@@ -94,13 +113,17 @@ end
 ---Runs a tool without a model, with everything that belongs to a call: schema, approval, output functions.
 ---@param name string
 ---@param args table? its arguments
----@param opts table? none yet
+---@param opts table? takes nothing; an option that is not known is an error
 ---@param callback fun(result: lathe.RunResult)? called once
 function M.run_tool(name, args, opts, callback)
   vim.validate("name", name, "string")
   vim.validate("args", args, "table", true)
+  vim.validate("opts", opts, "table", true)
+  for key in pairs(opts or {}) do
+    error(("opts.%s: unknown option"):format(tostring(key)), 2)
+  end
   vim.validate("callback", callback, "callable", true)
-  require("lathe.chat.run").start(name, args, opts, callback)
+  require("lathe.chat.run").start(name, args, callback)
 end
 
 return M

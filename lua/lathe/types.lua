@@ -37,15 +37,24 @@ error("lathe.types is for the language server only")
 ---@field cancelled? fun(self: lathe.Tool, meta: lathe.Meta)
 ---@field cmd_string? fun(self: lathe.Tool, meta: lathe.Meta): string
 
+---What lets a call run in auto mode although its tool has `require_cmd_approval`.
+---@class lathe.ToolGates
+---@field is_safe? fun(self: lathe.Tool, meta: lathe.Meta): boolean? true runs it
+---@field judge_context? fun(self: lathe.Tool, meta: lathe.Meta): string? what the call does, for the judge
+
 ---@class lathe.ToolOpts
 ---@field require_approval_before? boolean|table|fun(tool: lathe.Tool, tools: lathe.Tools): boolean?
----@field require_cmd_approval? boolean only in the config entry
----@field protect? boolean only in the config entry
----@field judge? boolean
+---@field require_cmd_approval? boolean *Always accept* is for one command; only in the config entry
+---@field protect? boolean always ask in auto mode; only in the config entry
+---@field judge? boolean the judge may be asked in auto mode
 ---@field timeout? number|false ms that a call may take
----@field use_handlers_once? boolean
+---@field use_handlers_once? boolean calls in a row share one copy, `setup` and `on_exit`
 ---@field parallel? boolean calls may overlap with neighbours that have it too
 ---@field background? boolean what a command leaves running goes on
+
+---@class lathe.ToolGates
+---@field is_safe? fun(self: lathe.Tool, meta: lathe.Meta): boolean? true: it may run without a question in Auto mode
+---@field judge_context? fun(self: lathe.Tool, meta: lathe.Meta): string? what the judge is to look at
 
 ---A tool, as its author writes it. In handlers and output functions it is the call's own copy.
 ---@class lathe.Tool
@@ -57,17 +66,53 @@ error("lathe.types is for the language server only")
 ---@field env? fun(tool: lathe.Tool): table
 ---@field handlers? lathe.ToolHandlers
 ---@field output? lathe.ToolOutput
----@field gates? { is_safe: function?, judge_context: function? }
+---@field gates? lathe.ToolGates
 ---@field opts? lathe.ToolOpts
 ---@field args? table the call's arguments
 ---@field function_call? lathe.FunctionCall
+
+---The same under the name that annotations of other tools use.
+---@alias lathe.Tools.Tool lathe.Tool
+
+---A tool with `extends = "cmd_tool"`, as its author writes it; `handlers`, `output` and `gates` as in any tool.
+---@class lathe.CmdTool
+---@field extends "cmd_tool"
+---@field name? string as its key in the config
+---@field description? string for the model
+---@field schema { properties: table?, required: string[]?, additionalProperties: any }
+---@field build_cmd fun(args: table): string, string? the command, and the flag under which its success is recorded
+---@field system_prompt? string|fun(schema: table): string
+---@field env? fun(tool: lathe.Tool): table
+---@field handlers? lathe.ToolHandlers
+---@field output? lathe.ToolOutput
+---@field gates? lathe.ToolGates
+
+---A group of tools, an entry of `interactions.chat.tools.groups`.
+---@class lathe.ToolGroup
+---@field description? string
+---@field tools string[]
+---@field prompt? string what the model reads for `@{group}`; `${tools}` stands for the names
+---@field system_prompt? string|fun(group: table, ctx: lathe.PromptContext): string?
+---@field opts? { collapse_tools: boolean?, ignore_system_prompt: boolean?, ignore_tool_system_prompt: boolean? }
+
+---What functions that make system prompts are told.
+---@class lathe.PromptContext
+---@field tools string[] names of all tools that are offered with the request
+---@field chat lathe.Chat
+---@field adapter lathe.Adapter?
+---@field cwd string
+---@field date string
+---@field os string
+---@field nvim_version string
+---@field language string
 
 ---An entry of `interactions.chat.tools`: a tool, or where one is.
 ---@class lathe.ToolEntry : lathe.Tool
 ---@field schema? table
 ---@field path? string module or file that returns the tool
 ---@field callback? lathe.Tool|string|fun(): lathe.Tool
----@field extends? string
+---@field extends? "cmd_tool"
+---@field build_cmd? fun(args: table): string, string?
 ---@field enabled? boolean|fun(adapter: lathe.Adapter?): boolean
 ---@field visible? boolean
 
@@ -104,6 +149,8 @@ error("lathe.types is for the language server only")
 ---@field finished boolean
 ---@field started_ns integer|false
 ---@field reason string? why the user rejected it
+---@field judge_context string? what the judge is told of it
+---@field is_judged boolean the judge is being asked
 ---@field block lathe.Block|false
 ---@field body string[]? shown text that came before there was a block
 
@@ -138,9 +185,16 @@ error("lathe.types is for the language server only")
 ---@field display table
 ---@field limits { max_lines: integer, max_bytes: integer, encoding: string? }
 ---@field cwd string where its commands run
+---@field is_saved boolean?
+---@field saved_id string? the name of its file, without the ending
+---@field noted_adapter lathe.Adapter? what the file says is its adapter
+---@field noted_changes integer? which tools the file says are in use
 ---@field wanted { adapter: string|table|function|nil, model: string? } what it was opened with
 ---@field render lathe.Render
 ---@field is_running boolean a turn runs
+---@field is_auto boolean tools run without asking
+---@field shared lathe.Call? the last of a run of calls whose tool's copy the next one shares
+---@field judge { spec: string|table, adapter: lathe.Adapter }? who judges, when it is not the chat's own adapter
 ---@field request integer? the one that was made last, while its turn runs
 ---@field is_closing boolean?
 ---@field is_shown boolean some window shows it
@@ -156,6 +210,8 @@ error("lathe.types is for the language server only")
 ---@field retry lathe.Block? the line of a request that is tried again
 ---@field adapter_message string? why there is no adapter
 ---@field opens_for_questions boolean?
+---@field system_prompt string? the chat's own
+---@field told_prompts table<string, true>? prompts of which was told that they failed
 ---@field on_call_finished fun(call: lathe.Call, status: lathe.CallStatus)?
 ---@field on_turn_finished fun(how: string)?
 
@@ -168,11 +224,23 @@ error("lathe.types is for the language server only")
 ---@field submit? boolean send it
 ---@field hidden? boolean open no window
 
+---What may run without a question.
+---@class lathe.Approval
+---@field scope "chat"|"project"
+---@field tool string
+---@field value string? the one command; nil: every call of the tool
+---@field since integer when it was given, seconds since 1970
+---@field chat_id integer? with scope "chat"
+---@field project string? its folder, with scope "project"
+---@field remove fun(self: lathe.Approval) takes it back
+
 ---@class lathe.ToolRegistry
 ---@field flags table<string, boolean>
 ---@field in_use table<string, true>
 ---@field schemas table<string, table>
 ---@field groups table<string, table>
+---@field add fun(self: lathe.ToolRegistry, name: string): boolean, string?, boolean?
+---@field remove fun(self: lathe.ToolRegistry, name: string)
 
 -- Adapters ------------------------------------------------------------------------------------------------------------
 
@@ -189,7 +257,16 @@ error("lathe.types is for the language server only")
 ---@field schema? table<string, { default: any, mapping: string?, enabled: any }> settings; mapped to `parameters`
 ---@field opts? lathe.AdapterOpts
 ---@field turns? lathe.ScriptedTurn[]|fun(messages: lathe.Message[]): lathe.ScriptedTurn?
+---@field available_tools? table<string, lathe.AdapterTool> tools that the provider runs by itself
 ---@field handlers? table
+
+---A tool of the provider.
+---@class lathe.AdapterTool
+---@field description? string
+---@field enabled? boolean|fun(adapter: lathe.Adapter): boolean?
+---@field callback fun(self: lathe.Adapter, meta: { tools: table[] }) adds to the tools of the body; may change the adapter
+---@field system_prompt? string|fun(schema: table): string?
+---@field opts? { client_tool: string? } the path of the entry that runs its part here: `interactions.chat.tools.<name>`
 
 ---@class lathe.AdapterOpts
 ---@field stream? boolean default true
@@ -215,6 +292,7 @@ error("lathe.types is for the language server only")
 ---@field adapter string|table|function|nil
 ---@field roles { user: string|function, llm: string|fun(adapter: lathe.Adapter?): string }
 ---@field system_prompt string|function|nil
+---@field save boolean
 ---@field keymaps table<string, { modes: table<string, string|string[]>, desc: string? }|false>
 ---@field tools table
 
@@ -245,6 +323,26 @@ error("lathe.types is for the language server only")
 ---A list of offered tools, held by the library.
 ---@class lathe.ToolSet : userdata
 
+---What is saved of a chat besides its messages.
+---@class (exact) lathe.ChatMeta
+---@field chat integer
+---@field cwd string
+---@field adapter string?
+---@field model string?
+---@field tools string[]
+---@field groups string[]
+
+---A chat that was read from a file.
+---@class (exact) lathe.LoadedChat
+---@field id string
+---@field cwd string
+---@field adapter string?
+---@field model string?
+---@field tools string[]
+---@field groups string[]
+---@field copied "busy"|"read_only"|"elsewhere"|nil why it goes on in a copy
+---@field loaded userdata for `restore_chat`
+
 ---A command cmd to run.
 ---@class lathe.CommandCmd
 ---@field chat integer
@@ -266,6 +364,7 @@ error("lathe.types is for the language server only")
 ---@field max_parallel integer
 ---@field max_lines integer of the result of a call
 ---@field max_bytes integer
+---@field project string? folder of the project that approvals are remembered for
 
 ---@class lathe.OfferedTool
 ---@field name string
@@ -274,6 +373,8 @@ error("lathe.types is for the language server only")
 ---@field strict boolean?
 ---@field numeric_strings boolean
 ---@field parallel boolean
+---@field handlers_once boolean?
+---@field by_provider boolean? the provider knows it: it is not described in the request
 
 ---What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
 ---@class lathe.Core
@@ -281,6 +382,8 @@ error("lathe.types is for the language server only")
 ---@field start fun(performers: lathe.Performers)
 ---@field open_chat fun(o: lathe.ChatSettings): integer
 ---@field submit fun(o: { chat: integer })
+---@field retry fun(o: { chat: integer })
+---@field take_last_message fun(o: { chat: integer })
 ---@field stop fun(o: { chat: integer })
 ---@field skip fun(o: { chat: integer })
 ---@field clear fun(o: { chat: integer })
@@ -288,8 +391,15 @@ error("lathe.types is for the language server only")
 ---@field add_message fun(o: { chat: integer, role: string, content: string, visible: boolean? })
 ---@field tool_set fun(o: { tools: lathe.OfferedTool[] }): lathe.ToolSet
 ---@field request_calls fun(o: { chat: integer, calls: table[], tools: lathe.ToolSet, submit: boolean })
----@field start_request fun(o: table) chat, request, tools, wire, and what the wire needs (`lathe.adapters.request`)
+---@field start_request fun(o: table) chat, request, tools, system, wire, and what the wire needs (`lathe.adapters.request`)
 ---@field fail_request fun(o: { chat: integer, request: integer, message: string })
+---@field set_auto fun(o: { chat: integer, auto: boolean })
+---@field keep_approvals fun(o: { folder: string }) where those of projects are kept
+---@field approvals fun(): table[] with a field `message` when some are missing
+---@field forget_approval fun(o: { chat: integer?, project: string?, tool: string, value: string? })
+---@field ask_judge fun(o: table) chat, call, system, prompt, wire, and what the wire needs
+---@field fail_judge fun(o: { chat: integer, call: integer, message: string })
+---@field command_text fun(o: { text: string, env: table }): string? the text with its values put in
 ---@field answer fun(o: { chat: integer, call: integer, answer: string, reason: string? })
 ---@field run_command fun(o: lathe.CommandCmd): string? why nothing was run
 ---@field last_line fun(call: integer): string? what its command printed last
@@ -297,35 +407,66 @@ error("lathe.types is for the language server only")
 ---@field add_output fun(chat: integer, call: integer, content: string)
 ---@field drain fun()
 ---@field keep_outputs fun(o: { folder: string }) where the whole of what is cut goes; removes there what is old
+---@field keep_chats fun(o: { folder: string }) where chats are saved
+---@field save_chat fun(o: lathe.ChatMeta): string? its id, the first time
+---@field list_chats fun(): integer number of the reply: lathe.SavedChat[]
+---@field load_chat fun(o: { chat: string }): integer number of the reply: lathe.LoadedChat
+---@field restore_chat fun(o: { chat: integer, loaded: userdata, save: boolean }): string? its id
 ---@field shutdown fun()
 ---@field counts fun(): { chats: integer, events: integer, effects: integer, commands: integer }
 ---@field panic? fun(elsewhere?: boolean) only in debug builds; elsewhere: on another thread
 
+---A message joined the history. `wire_id`, `is_error`: of a result. `typed`: by the user, when the model reads more.
+---@alias lathe.AddMessage fun(chat: integer, role: string, content: string, wire_id: string?, is_error: boolean?,
+---  visible: boolean, reasoning: string?, typed: string?)
+
+---@alias lathe.Copying "own"|"first"|"shared"
+---@alias lathe.PrepareCall fun(chat: integer, call: integer, args: table, copying: lathe.Copying): boolean, ...
+---@alias lathe.Cause "doom_loop"|"protected"|"auto_mode"|"own_approval"
+
+---The texts: `note`, `scope` and `value`. Scope and value are what *Always accept* remembers; no scope: it is not offered.
+---@alias lathe.AskApproval fun(chat: integer, call: integer, cause: lathe.Cause, rest: integer, ...: string?): string?
+
+---A call is over. Returns how it looks when the chat is saved: state, head, fact, body.
+---@alias lathe.FinishCall fun(chat: integer, call: integer, status: lathe.CallStatus, content: string?,
+---  duration_ms: integer): string?, string?, string?, string?
+
+---A call of a saved chat. `state`, `head`: empty when its looks are not known.
+---@alias lathe.RestoreCall fun(chat: integer, wire_id: string, name: string, arguments: string, is_error: boolean,
+---  state: string, head: string, fact: string?, body: string?)
+
 ---What the library calls, on the main loop.
 ---@class (exact) lathe.Performers
----@field take_input fun(chat: integer): string?
+---@field take_input fun(chat: integer): string?, string?
 ---@field hold_input fun(chat: integer, waiting: boolean)
 ---@field start_turn fun(chat: integer)
 ---@field send_request fun(chat: integer, request: integer)
 ---@field finish_request fun(chat: integer, request: integer, failed: boolean, input: integer?, output: integer?)
 ---@field show_text fun(chat: integer, text: string)
 ---@field show_reasoning fun(chat: integer, text: string)
----@field add_message fun(chat: integer, role: string, text: string, wire: string?, failed: boolean?, visible: boolean, reasoning: string?)
+---@field add_message lathe.AddMessage
 ---@field take_back_message fun(chat: integer) the newest one
+---@field restore_message lathe.AddMessage
+---@field restore_call lathe.RestoreCall
+---@field reply fun(number: integer, value: any, message: string?) of a slow export
+---@field cut_history fun(chat: integer, kept: integer) the first message behind it goes back into the input
 ---@field add_call fun(chat: integer, call: integer, wire_id: string, name: string, arguments: string)
 ---@field start_batch fun(chat: integer, calls: integer)
 ---@field finish_batch fun(chat: integer, failed: boolean)
----@field prepare_call fun(chat: integer, call: integer, args: table): boolean, integer|string, integer|boolean, string|boolean, integer?
----@field find_fact fun(chat: integer, call: integer, fact: "own_approval"): boolean?
----@field ask_approval fun(chat: integer, call: integer, cause: string, can_remember: boolean, rest: integer): string?
+---@field prepare_call lathe.PrepareCall
+---@field find_fact fun(chat: integer, call: integer, fact: string): boolean|string|nil
+---@field ask_judge fun(chat: integer, call: integer)
+---@field end_judge fun(chat: integer, call: integer, status: "safe"|"unsafe"|"error"|"stopped", reason: string)
+---@field ask_approval lathe.AskApproval
 ---@field close_question fun(chat: integer, call: integer)
 ---@field run_cmd fun(chat: integer, call: integer, cmd: integer): boolean?
 ---@field store_text fun(chat: integer, call: integer, cmd: integer, succeeded: boolean, text: string)
 ---@field kill_jobs fun(chat: integer, call: integer)
 ---@field run_output fun(chat: integer, call: integer, kind: string, cmd: integer?, text: string?): string|false|nil
----@field run_exit fun(chat: integer, call: integer)
----@field finish_call fun(chat: integer, call: integer, status: lathe.CallStatus, content: string?, duration_ms: integer)
+---@field run_exit fun(chat: integer, call: integer, shared: boolean)
+---@field finish_call lathe.FinishCall
 ---@field notify fun(chat: integer, kind: string, text: string?, attempt: integer?, of: integer?, wait_ms: integer?)
+---@field tell fun(text: string)
 ---@field finish_turn fun(chat: integer, how: "done"|"stopped"|"cancelled"|"failed"|"held")
 ---@field clear_chat fun(chat: integer)
 ---@field close_chat fun(chat: integer)

@@ -29,6 +29,10 @@ pub fn build(input: BuildInput<'_>) -> Built {
         Some(Value::Null | Value::Bool(false)) => drop(body.shift_remove("stream_options")),
         None | Some(_) => {}
     }
+    if let Some(schema) = input.answer {
+        let format = json!({"name": "answer", "strict": true, "schema": schema});
+        body.entry("response_format").or_insert(json!({"type": "json_schema", "json_schema": format}));
+    }
     let messages = input.messages.iter().map(|message| message_of(message, &names)).collect();
     body.insert("messages".to_owned(), Value::Array(messages));
     match input.tools_override {
@@ -39,7 +43,8 @@ pub fn build(input: BuildInput<'_>) -> Built {
         }
         Some(tools) => drop(body.insert("tools".to_owned(), tools.clone())),
         None => {
-            let tools = tools_of(input.tools, &names, &mut faults);
+            let mut tools = tools_of(input.tools, &names, &mut faults);
+            tools.extend(input.extra_tools.iter().cloned());
             if !tools.is_empty() {
                 body.insert("tools".to_owned(), Value::Array(tools));
             }

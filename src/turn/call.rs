@@ -1,16 +1,19 @@
 //! One tool call from the queue to its result: the state machine of a single call.
 
+mod decide;
 mod end;
+
+use std::sync::Arc;
 
 pub use end::End;
 use end::timed_out;
 use serde_json::Value;
 
-use crate::engine::{Answer, ChatId, Effect, LogLevel, Output, OutputOutcome};
-use crate::gate::approvals::Approvals;
-use crate::gate::{self, Fact, Facts, GatedCall, Verdict};
-use crate::output::Limits;
-use crate::tool::{CallId, CallStatus, Preparation, shown};
+use crate::engine::{ChatId, ChatSettings, Effect, LogLevel, Output, OutputOutcome};
+use crate::gate::approvals::{Approval, Approvals, Scope};
+use crate::gate::{self, Fact, Facts};
+use crate::message::Message;
+use crate::tool::{CallId, CallStatus, Copying, Defined, GateSettings, OwnApproval, Preparation, shown};
 
 /// What a call may touch while it handles an event.
 pub struct Context<'a> {
@@ -22,8 +25,10 @@ pub struct Context<'a> {
     pub rest: usize,
     /// What *Always accept* remembered.
     pub approvals: &'a mut Approvals,
-    /// How long a result may be.
-    pub limits: &'a Limits,
+    /// Whether the chat is in auto mode.
+    pub auto: bool,
+    /// What the chat was opened with.
+    pub settings: &'a ChatSettings,
     /// Where effects go.
     pub effects: &'a mut Vec<Effect>,
 }
@@ -46,6 +51,14 @@ pub struct ToolCall {
     pub name: String,
     /// Whether it may overlap with neighbours.
     pub parallel: bool,
+    /// Whether its tool shares its handlers among calls in a row.
+    pub handlers_once: bool,
+    /// Which of the batch's runs of calls that share their handlers it is in.
+    pub run: Option<usize>,
+    /// Whether it is the last of them: then `on_exit` is its duty.
+    pub ends_run: bool,
+    /// What the calls before it in the run hand on to it, and it to the next.
+    pub carried: Carried,
     /// Equal for equal arguments.
     pub fingerprint: u64,
     /// How many times in a row the same call was made, this one included.
@@ -55,6 +68,19 @@ pub struct ToolCall {
     added: Vec<String>,
     /// What is told of a command that was ended, with what it had printed.
     printed: Option<String>,
+    /// The texts of commands that no output function has passed on.
+    unsaid: Vec<String>,
+}
+
+/// What calls that share their handlers hand on from one to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// There is a copy of the tool that was set up.
+    has_copy: bool,
+    /// Its `on_exit` is still to run.
+    on_exit: bool,
+    /// A call was let through, so the next skip the tool's own question.
+    waived: bool,
 }
 
 /// How long a command that is being ended may take before the call goes on without its output, in ms. Its group is
@@ -66,8 +92,8 @@ pub const STOP_LIMIT_MS: u64 = 3_000;
 pub struct CallResult {
     /// How it ended.
     pub status: CallStatus,
-    /// The text for the model.
-    pub content: String,
+    /// What the history gets.
+    pub message: Arc<Message>,
 }
 
 #[derive(Clone, Debug)]
@@ -78,8 +104,8 @@ enum Stage {
     Preparing { started_ms: u64, cut: Option<End> },
     /// The gate waits for a fact. The reply to a synchronous question always comes; here too a cut may come first.
     Deciding { run: Run, facts: Facts, fact: Fact, since_ms: u64 },
-    /// The user is asked; the clock stands still.
-    Asking { run: Run, since_ms: u64 },
+    /// The user is asked; the clock stands still. *Always accept* remembers `remember`.
+    Asking { run: Run, since_ms: u64, remember: Option<(Approval, Scope)> },
     /// A cmd runs. `command`: in a process, whose end is reported in any case.
     Running { run: Run, cmd: usize, command: bool },
     /// The process of a cmd is being ended. What it printed belongs into the result.
@@ -101,11 +127,17 @@ enum Stage {
 struct Run {
     preparation: Preparation,
     started_ms: u64,
-    /// Time spent in questions; the clock stands still there.
+    /// Time spent at the gate and in questions; the clock stands still there.
     asked_ms: u64,
 }
 
 impl Run {
+    /// Of a call that has no copy of its tool.
+    fn unprepared(started_ms: u64, defines: Defined) -> Self {
+        let gate = GateSettings::new(OwnApproval::Run);
+        Self { preparation: Preparation { cmds: 0, defines, gate, timeout_ms: None }, started_ms, asked_ms: 0 }
+    }
+
     fn deadline_ms(&self) -> Option<u64> {
         self.preparation.timeout_ms.map(|limit| self.started_ms.saturating_add(limit).saturating_add(self.asked_ms))
     }
@@ -113,16 +145,23 @@ impl Run {
 
 impl ToolCall {
     /// A call that waits for its turn. `arguments`: the checked arguments, or what the model is told instead.
-    pub fn new(
-        id: CallId,
-        wire_id: String,
-        name: String,
-        parallel: bool,
-        fingerprint: u64,
-        arguments: Result<Value, String>,
-    ) -> Self {
-        let (stage, added, printed) = (Stage::Queued(arguments), Vec::new(), None);
-        Self { id, wire_id, name, parallel, fingerprint, repeated: 1, stage, added, printed }
+    pub fn new(id: CallId, wire_id: String, name: String, fingerprint: u64, arguments: Result<Value, String>) -> Self {
+        Self {
+            id,
+            wire_id,
+            name,
+            parallel: false,
+            handlers_once: false,
+            run: None,
+            ends_run: false,
+            carried: Carried::default(),
+            fingerprint,
+            repeated: 1,
+            stage: Stage::Queued(arguments),
+            added: Vec::new(),
+            printed: None,
+            unsaid: Vec::new(),
+        }
     }
 
     /// The result, once it is finished.
@@ -164,7 +203,12 @@ impl ToolCall {
         match std::mem::replace(arguments, Ok(Value::Null)) {
             Ok(arguments) => {
                 self.stage = Stage::Preparing { started_ms: ctx.now_ms, cut: None };
-                ctx.emit(Effect::PrepareCall { chat: ctx.chat, call: self.id, arguments });
+                let copying = match self.run {
+                    None => Copying::Own,
+                    Some(_) if self.carried.has_copy => Copying::Shared,
+                    Some(_) => Copying::First,
+                };
+                ctx.emit(Effect::PrepareCall { chat: ctx.chat, call: self.id, arguments, copying });
             }
             Err(message) => self.finish(ctx, ctx.now_ms, CallStatus::Error, message),
         }
@@ -174,6 +218,9 @@ impl ToolCall {
     pub fn prepared(&mut self, ctx: &mut Context, preparation: Preparation) {
         let Stage::Preparing { started_ms, cut } = &mut self.stage else { return self.ignore_late(ctx) };
         let run = Run { preparation, started_ms: *started_ms, asked_ms: 0 };
+        if self.run.is_some() && !self.carried.has_copy {
+            (self.carried.has_copy, self.carried.on_exit) = (true, preparation.defines.on_exit);
+        }
         match cut.take() {
             Some(end) => self.end(ctx, run, end, 0),
             None => self.decide(ctx, run, Facts::default()),
@@ -184,63 +231,7 @@ impl ToolCall {
     pub fn not_prepared(&mut self, ctx: &mut Context, message: String, on_exit: bool) {
         let Stage::Preparing { started_ms, cut } = &mut self.stage else { return self.ignore_late(ctx) };
         let (started_ms, end) = (*started_ms, cut.take().unwrap_or(End::Error(Some(message))));
-        let defines = crate::tool::Defined { on_exit, ..Default::default() };
-        let preparation = Preparation { cmds: 0, defines, approval: crate::tool::OwnApproval::Run, timeout_ms: None };
-        self.exit(ctx, Run { preparation, started_ms, asked_ms: 0 }, end);
-    }
-
-    /// A fact arrived; none: it could not be found, which counts as ask.
-    pub fn fact_found(&mut self, ctx: &mut Context, found: Fact, answer: Option<bool>) {
-        match self.stage {
-            Stage::Deciding { run, mut facts, fact, .. } if fact == found => {
-                match fact {
-                    Fact::OwnApproval => facts.own_approval = Some(answer.unwrap_or(true)),
-                }
-                self.decide(ctx, run, facts);
-            }
-            _ => self.ignore_late(ctx),
-        }
-    }
-
-    fn decide(&mut self, ctx: &mut Context, run: Run, facts: Facts) {
-        let call = GatedCall { tool: &self.name, repeated: self.repeated, own_approval: run.preparation.approval };
-        match gate::decide(call, ctx.approvals, facts) {
-            Verdict::Allow => self.run(ctx, run, 0),
-            Verdict::Need(fact) => {
-                self.stage = Stage::Deciding { run, facts, fact, since_ms: ctx.now_ms };
-                ctx.emit(Effect::FindFact { chat: ctx.chat, call: self.id, fact });
-            }
-            Verdict::Ask(question) => {
-                self.stage = Stage::Asking { run, since_ms: ctx.now_ms };
-                ctx.emit(Effect::AskApproval { chat: ctx.chat, call: self.id, question, rest: ctx.rest });
-            }
-        }
-    }
-
-    /// The user answered. Returns true when the rest of the batch is cancelled with it.
-    pub fn answered(&mut self, ctx: &mut Context, answer: Answer) -> bool {
-        let Stage::Asking { mut run, since_ms } = self.stage else {
-            self.ignore_late(ctx);
-            return false;
-        };
-        run.asked_ms += ctx.now_ms.saturating_sub(since_ms);
-        ctx.emit(Effect::CloseQuestion { chat: ctx.chat, call: self.id });
-        match answer {
-            Answer::Always => {
-                // The third identical call in a row cannot be answered for ever: the user is asked each time.
-                if self.repeated < gate::DOOM_LOOP {
-                    ctx.approvals.remember(&self.name);
-                }
-                self.run(ctx, run, 0);
-            }
-            Answer::Accept => self.run(ctx, run, 0),
-            Answer::Reject { reason } => self.end(ctx, run, End::Rejected(reason), 0),
-            Answer::Cancel => {
-                self.end(ctx, run, End::Cancelled, 0);
-                return true;
-            }
-        }
-        false
+        self.exit(ctx, Run::unprepared(started_ms, Defined { on_exit, ..Defined::default() }), end);
     }
 
     fn run(&mut self, ctx: &mut Context, run: Run, cmd: usize) {
@@ -252,8 +243,14 @@ impl ToolCall {
         }
     }
 
-    /// A cmd has its result.
+    /// A function of the cmds has its result, or a command could not even start.
     pub fn cmd_finished(&mut self, ctx: &mut Context, finished: usize, succeeded: bool) {
+        // It had the text of the command before it as its input, and stands for it.
+        self.unsaid.clear();
+        self.proceed(ctx, finished, succeeded);
+    }
+
+    fn proceed(&mut self, ctx: &mut Context, finished: usize, succeeded: bool) {
         match self.stage {
             Stage::Running { run, cmd, .. } if cmd == finished => {
                 if !succeeded {
@@ -280,9 +277,16 @@ impl ToolCall {
     /// The process is over.
     pub fn command_finished(&mut self, ctx: &mut Context, finished: usize, succeeded: bool, text: String) {
         match &mut self.stage {
-            Stage::Running { cmd, .. } if *cmd == finished => {
+            Stage::Running { run, cmd, .. } if *cmd == finished => {
+                let defines = run.preparation.defines;
+                if !succeeded {
+                    self.unsaid.clear();
+                }
+                if !(if succeeded { defines.success } else { defines.error }) {
+                    self.unsaid.push(text.clone());
+                }
                 ctx.emit(Effect::StoreText { chat: ctx.chat, call: self.id, cmd: finished, succeeded, text });
-                self.cmd_finished(ctx, finished, succeeded);
+                self.proceed(ctx, finished, succeeded);
             }
             Stage::Stopping { run, cmd, end, .. } if *cmd == finished => {
                 let (run, end) = (*run, std::mem::replace(end, End::Success));
@@ -359,14 +363,15 @@ impl ToolCall {
         match &mut self.stage {
             Stage::Queued(_) => {
                 // Its `output.cancelled` still speaks, though nothing of it was set up.
-                let defines = crate::tool::Defined { cancelled: true, ..Default::default() };
-                let approval = crate::tool::OwnApproval::Run;
-                let preparation = Preparation { cmds: 0, defines, approval, timeout_ms: None };
-                self.end(ctx, Run { preparation, started_ms: ctx.now_ms, asked_ms: 0 }, why, 0);
+                let defines = Defined { cancelled: true, ..Defined::default() };
+                self.end(ctx, Run::unprepared(ctx.now_ms, defines), why, 0);
             }
             Stage::Preparing { cut, .. } | Stage::Succeeding { cut, .. } => *cut = Some(why),
-            Stage::Deciding { run, .. } => {
-                let run = *run;
+            Stage::Deciding { run, fact, .. } => {
+                let (run, fact) = (*run, *fact);
+                if fact == Fact::Judge {
+                    ctx.emit(Effect::EndJudge { chat: ctx.chat, call: self.id, judged: None });
+                }
                 self.end(ctx, run, why, 0);
             }
             Stage::Asking { run, .. } => {
@@ -396,7 +401,7 @@ impl ToolCall {
             return;
         }
         match self.stage {
-            Stage::Deciding { fact, .. } => self.fact_found(ctx, fact, None),
+            Stage::Deciding { fact, .. } => self.fact_is_late(ctx, fact),
             Stage::Running { run, .. } => {
                 self.cut(ctx, End::TimedOut(run.preparation.timeout_ms.unwrap_or_default()));
             }
@@ -420,7 +425,7 @@ impl ToolCall {
             End::Rejected(reason) if defines.rejected => Some(Output::Rejected { reason: reason.clone() }),
             End::Cancelled | End::Stopped if defines.cancelled => Some(Output::Cancelled),
             // What was skipped is told by us: the model must see that the user ended it, whatever the tool would say.
-            End::Success | End::Error(_) | End::TimedOut(_) | End::Rejected(_) => None,
+            End::Success | End::Error(_) | End::Denied(_) | End::TimedOut(_) | End::Rejected(_) => None,
             End::Cancelled | End::Stopped | End::Skipped => None,
         };
         match output {
@@ -433,9 +438,13 @@ impl ToolCall {
     }
 
     fn exit(&mut self, ctx: &mut Context, run: Run, end: End) {
-        if run.preparation.defines.on_exit {
+        // A copy that could not be set up is nobody's but its call's.
+        let shared = self.run.is_some() && self.carried.has_copy;
+        let is_due = if shared { self.ends_run && self.carried.on_exit } else { run.preparation.defines.on_exit };
+        if is_due {
+            self.carried.on_exit = false;
             self.stage = Stage::Exiting { run, end };
-            ctx.emit(Effect::RunExit { chat: ctx.chat, call: self.id });
+            ctx.emit(Effect::RunExit { chat: ctx.chat, call: self.id, shared });
         } else {
             self.conclude(ctx, run, end);
         }
@@ -450,6 +459,14 @@ impl ToolCall {
         let ours = end.words(defines, &name, self.printed.is_some());
         // A tool that adds its result in a cmd speaks for itself: the default of `success` would only repeat that.
         let ours = ours.filter(|_| end != End::Success || self.added.is_empty());
+        // Without an output function the model still gets what its command printed: that is what it was called for.
+        let ours = match (ours, &end) {
+            (Some(ours), End::Success | End::Error(None)) if !self.unsaid.is_empty() => {
+                let said = std::mem::take(&mut self.unsaid);
+                Some(format!("{ours}\n\n{}", said.join("\n\n")))
+            }
+            (ours, _) => ours,
+        };
         let ours = match (ours, self.printed.take()) {
             (Some(ours), Some(printed)) => Some(format!("{ours}\n\n{printed}")),
             (None, Some(printed)) => Some(printed),
@@ -468,29 +485,41 @@ impl ToolCall {
         };
         let duration_ms = ctx.now_ms.saturating_sub(run.started_ms).saturating_sub(run.asked_ms);
         // Here and nowhere else, so that one rule holds for every source, and for several texts of one call together.
-        if ctx.limits.are_exceeded_by(&content) {
+        if ctx.settings.limits.are_exceeded_by(&content) {
             self.stage = Stage::Cutting { status, ours, duration_ms };
-            let limits = ctx.limits.clone();
+            let limits = ctx.settings.limits.clone();
             ctx.emit(Effect::CutContent { chat: ctx.chat, call: self.id, content, limits });
             return;
         }
-        self.stage = Stage::Finished(CallResult { status, content });
-        ctx.emit(Effect::FinishCall { chat: ctx.chat, call: self.id, status, content: ours, duration_ms });
+        self.finish_with(ctx, status, content, ours, duration_ms);
     }
 
     /// The result is short enough now.
     pub fn content_cut(&mut self, ctx: &mut Context, content: String) {
         let Stage::Cutting { status, ours, duration_ms } = &mut self.stage else { return self.ignore_late(ctx) };
         let (status, ours, duration_ms) = (*status, ours.take(), *duration_ms);
-        self.stage = Stage::Finished(CallResult { status, content });
-        ctx.emit(Effect::FinishCall { chat: ctx.chat, call: self.id, status, content: ours, duration_ms });
+        self.finish_with(ctx, status, content, ours, duration_ms);
     }
 
     /// For a call that never got to Lua.
     fn finish(&mut self, ctx: &mut Context, started_ms: u64, status: CallStatus, content: String) {
-        self.stage = Stage::Finished(CallResult { status, content: content.clone() });
         let duration_ms = ctx.now_ms.saturating_sub(started_ms);
-        ctx.emit(Effect::FinishCall { chat: ctx.chat, call: self.id, status, content: Some(content), duration_ms });
+        self.finish_with(ctx, status, content.clone(), Some(content), duration_ms);
+    }
+
+    fn finish_with(
+        &mut self,
+        ctx: &mut Context,
+        status: CallStatus,
+        content: String,
+        ours: Option<String>,
+        duration_ms: u64,
+    ) {
+        let message = Message::Tool { wire_id: self.wire_id.clone(), content, is_error: status.is_failure() };
+        let message = Arc::new(message);
+        self.stage = Stage::Finished(CallResult { status, message: Arc::clone(&message) });
+        let (chat, call) = (ctx.chat, self.id);
+        ctx.emit(Effect::FinishCall { chat, call, status, content: ours, duration_ms, message });
     }
 
     fn ignore_late(&self, ctx: &mut Context) {

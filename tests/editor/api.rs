@@ -475,7 +475,10 @@ fn system_prompts_of_tools_groups_and_chats_are_sent_once_and_not_shown() {
     editor.lua(
         r#"
         require("lathe").setup({
-          adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = { { text = "done" } } }) } },
+          adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = function(messages)
+            sent = vim.list_slice(messages)
+            return { text = "done" }
+          end }) } },
           interactions = { chat = {
             adapter = "fake",
             system_prompt = function(ctx) return "chat prompt of " .. ctx.adapter.name end,
@@ -496,9 +499,9 @@ fn system_prompts_of_tools_groups_and_chats_are_sent_once_and_not_shown() {
     );
     editor.wait_ended(1);
     let said = editor.lua_text(
-        "local all = {} for _, m in ipairs(chat.messages) do if m.role == 'system' then all[#all + 1] = m.content end end return table.concat(all, '|')",
+        "local all = {} for _, m in ipairs(sent) do if m.role == 'system' then all[#all + 1] = m.content end end return table.concat(all, '|')",
     );
-    assert_eq!(said, "chat prompt of fake|about tools|prompt of a|prompt of b|prompt of the group");
+    assert_eq!(said, "chat prompt of fake|prompt of a|prompt of b|prompt of c|prompt of the group");
     assert!(!editor.buffer().contains("prompt of"), "{}", editor.buffer());
     assert_eq!(
         editor.lua_text("local n = vim.tbl_keys(chat.tool_registry.in_use) table.sort(n) return table.concat(n, ' ')"),
@@ -520,8 +523,8 @@ fn the_command_runs_a_tool_and_lists_and_adds_tools() {
     editor.input(":Lathe call t {\"n\": 5}<CR>");
     editor.wait_screen("t: success\ngot 5");
     editor.input("<CR>:Lathe tools<CR>");
-    editor.wait_screen("* in use");
-    editor.input("<CR>:Lathe tools t none<CR>");
+    editor.wait_screen("(* offered in this chat)");
+    editor.input("q:Lathe tools t none<CR>");
     editor.wait_lua("#told == 1 and told[1]:find('none') and chat.tool_registry.in_use.t");
     editor.input(":Lathe log<CR>");
     editor.wait_lua("vim.fn.expand('%:t') == 'lathe.log'");
@@ -541,6 +544,8 @@ fn wrong_arguments_of_the_lua_functions_are_named_and_leave_nothing_behind() {
         ("lathe.run_tool, nil", "name: expected string"),
         ("lathe.run_tool, 't', 5", "args: expected table"),
         ("lathe.run_tool, 't', {}, {}, 'x'", "callback: expected callable"),
+        ("lathe.run_tool, 't', {}, 'x'", "opts: expected table"),
+        ("lathe.run_tool, 't', {}, { chat = 1 }", "opts.chat: unknown option"),
     ] {
         let fault = editor.lua_text(&format!("lathe = require('lathe') return fault({call})"));
         assert!(fault.contains(told), "{call}: {fault}");

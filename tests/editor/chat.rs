@@ -109,6 +109,13 @@ impl Editor {
         }
     }
 
+    /// The text of the chat's buffer, without empty lines at its end.
+    #[track_caller]
+    pub fn chat_text(&self) -> String {
+        let lines = r#"return table.concat(vim.api.nvim_buf_get_lines(chat.bufnr, 0, -1, false), "\n")"#;
+        self.lua_text(lines).trim_end().to_owned()
+    }
+
     /// The results that the model got so far.
     #[track_caller]
     pub fn results(&self) -> Vec<String> {

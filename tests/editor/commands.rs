@@ -219,7 +219,8 @@ fn a_failed_command_ends_the_call_with_its_error_and_the_rest_does_not_run() {
     let result = call(&editor, "run({ 'echo first', 'echo out; echo bad >&2; exit 3', 'echo never > never' })");
     assert_eq!(result, "first\n\n\nThe command failed with exit code 3.\nstderr:\nbad\nstdout:\nout\n");
     assert!(!editor.home.path().join("never").exists());
-    assert_eq!(call(&editor, "run({ 'exit 3' }, { output = false }) "), "Error calling t");
+    let told = "Error calling t\n\nThe command failed with exit code 3 and printed nothing.";
+    assert_eq!(call(&editor, "run({ 'exit 3' }, { output = false }) "), told);
     assert_clean(&editor);
 }
 

@@ -108,7 +108,7 @@ fn tools_in_a_list_are_told_and_break_nothing() {
     editor.input(":Lathe tools fi<Tab>");
     editor.wait_screen(":Lathe tools fine");
     editor.input("<C-u>checkhealth lathe<CR>");
-    editor.wait_screen("tools: fine");
+    editor.wait_screen("tools: fine, run_command");
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_wrong_tool_is_told_once_by_name_and_the_others_work() {
         assert_eq!(editor.lua_int("return times('tool \"x\": ')"), 1, "{entry}: {told}");
         assert!(told.contains(fault) && !told.contains("traceback"), "{entry}: {told}");
         editor.input(":checkhealth lathe<CR>");
-        editor.wait_buffer("tools: t");
+        editor.wait_buffer("tools: run_command, t");
         assert!(editor.buffer().contains("tool \"x\": "), "{entry}");
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use crate::support::{Editor, Setup, repository};
+use crate::support::{Editor, Setup, repository, run_headless};
 
 #[test]
 fn lua_in_the_readme_compiles() {
@@ -51,6 +51,45 @@ fn the_first_tool_of_the_readme_works_as_it_stands() {
     assert_eq!(editor.messages().trim(), "");
 }
 
+#[test]
+fn the_test_of_a_tool_in_the_readme_passes_and_can_fail() {
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    let mut blocks = readme.split("```lua\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let code = blocks.find(|code| code.contains("print(\"passed\")")).expect("the README has a test");
+    let folder = tempfile::tempdir().unwrap();
+    let tools = folder.path().join("lua/user/tools");
+    fs::create_dir_all(&tools).unwrap();
+    let example = fs::read_to_string(repository().join("examples/calculator.lua")).unwrap();
+    let setup = example
+        .replace("require(\"lathe\").setup({", "local options = ({")
+        .replace("-- The provider: it", "do return options.interactions.chat.tools.calculator end --");
+    let wrong = setup.replace("num1 * num2", "num1 + num2");
+    for (calculator, passes) in [(&setup, true), (&wrong, false)] {
+        fs::write(tools.join("calculator.lua"), calculator).unwrap();
+        fs::write(folder.path().join("calculator_test.lua"), code).unwrap();
+        let path = |path: std::path::PathBuf| path.display().to_string();
+        let test = path(folder.path().join("calculator_test.lua"));
+        let rtp = format!("set rtp^={}", folder.path().display());
+        let output = run_headless(Setup::default().argument("--cmd").argument(rtp), &["-l", &test]);
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.success() && said.contains("passed"), passes, "{said}");
+    }
+}
+
+#[test]
+fn the_example_of_a_command_tool_works_as_it_stands() {
+    let editor = Setup::default().start();
+    editor.lua_with("vim.cmd.cd(...)", vec![repository().to_str().unwrap().into()]);
+    editor.lua("dofile('examples/cmd_tool.lua')");
+    editor.input(":Lathe chat<CR>");
+    editor.wait_screen("## Me");
+    editor.input("iHow many lines has README.md? Use @{count_lines}<C-s>");
+    editor.wait_buffer("Run the command `wc -l < 'README.md'`?");
+    editor.input("<Esc>g2");
+    let lines = fs::read_to_string(repository().join("README.md")).unwrap().lines().count();
+    editor.wait_buffer(&format!("It has {lines} lines."));
+}
+
 /// The text of a section of the help, by the tag of its title.
 fn section(tag: &str) -> String {
     let help = fs::read_to_string(repository().join("doc/lathe.txt")).unwrap();
@@ -91,8 +130,8 @@ fn every_subcommand_key_option_and_event_is_in_the_help() {
         local names = {}
         local function walk(options)
           for name, value in pairs(options) do
-            names[#names + 1] = name
-            if type(value) == "table" and name ~= "keymaps" and name ~= "background" then walk(value) end
+            if type(name) == "string" then names[#names + 1] = name end
+            if type(value) == "table" and name ~= "keymaps" then walk(value) end
           end
         end
         walk(require("lathe.config").get())
@@ -101,7 +140,7 @@ fn every_subcommand_key_option_and_event_is_in_the_help() {
     assert_eq!(missing(&list(&editor, options), &help), [""; 0]);
 
     let mut events = Vec::new();
-    for file in ["chat/init.lua", "chat/effects.lua", "chat/approval.lua", "tools/registry.lua"] {
+    for file in ["chat/init.lua", "chat/effects.lua", "chat/approval.lua", "chat/judge.lua", "tools/registry.lua"] {
         let code = fs::read_to_string(repository().join("lua/lathe").join(file)).unwrap();
         let names =
             code.split('"').filter(|word| ["Chat", "Tool", "Request"].iter().any(|start| word.starts_with(start)));

@@ -224,7 +224,9 @@ fn the_health_check_of_a_good_installation_has_no_error() {
     editor.input(":checkhealth lathe<CR>");
     editor.wait_buffer("log: ");
     let health = editor.buffer();
-    for part in ["library and plugin have version", "options given to setup() are valid", "adapter: ", "tools: t"] {
+    for part in
+        ["library and plugin have version", "options given to setup() are valid", "adapter: ", "tools: run_command, t"]
+    {
         assert!(health.contains(part), "{health}");
     }
     assert!(!health.contains("ERROR") && !health.contains("WARNING"), "{health}");

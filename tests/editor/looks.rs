@@ -378,7 +378,11 @@ fn a_question_says_what_each_answer_means() {
         send("go")"#,
     );
     editor.wait_screen("g4");
-    for part in ["Always accept   remembers `t` in this chat", "with a reason for the model", "this and 2 more calls"] {
+    for part in [
+        "Always accept   remembers every call of t in this chat",
+        "with a reason for the model",
+        "this and 2 more calls",
+    ] {
         assert!(editor.buffer().contains(part), "{part}: {}", editor.buffer());
     }
     let groups = |text: &str| {
@@ -418,9 +422,15 @@ fn r093_the_answers_are_in_view_whatever_the_arguments_and_the_window() {
         editor.lua("send('go')");
         editor.wait_screen("g4  Cancel");
         let screen = editor.screen();
-        for part in
-            ["? t", "g1  Always accept", "remembers `t`", "g2  Accept", "g3  Reject", "1 more call", "gV view all"]
-        {
+        for part in [
+            "? t",
+            "g1  Always accept",
+            "remembers every call of t",
+            "g2  Accept",
+            "g3  Reject",
+            "1 more call",
+            "gV view all",
+        ] {
             assert!(screen.contains(part), "{width}x{height}: {part}\n{screen}");
         }
         assert!(screen.contains("## Me"), "the input is in view: {screen}");

@@ -5,14 +5,19 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod again;
 mod api;
+mod approvals;
+mod auto;
 mod bridge;
 mod build_lua;
 mod chat;
 mod commands;
 mod config;
+mod contract;
 mod demo;
 mod docs;
+mod handlers_once;
 mod harness;
 mod hostile;
 mod hostile_provider;
@@ -23,5 +28,6 @@ mod library;
 mod looks;
 mod provider;
 mod questions;
+mod resume;
 mod text;
 mod turns;

@@ -176,15 +176,31 @@ function M.resolve(spec, model)
   return adapter
 end
 
+---The history behind its system messages.
+---@param system string[]
+---@param messages lathe.Message[]
+---@return lathe.Message[]
+local function whole(system, messages)
+  if not system[1] then
+    return messages
+  end
+  local list = {}
+  for i, content in ipairs(system) do
+    list[i] = { role = "system", content = content, opts = { visible = false }, _meta = {} }
+  end
+  return vim.list_extend(list, messages)
+end
+
 ---What a request needs: fields of `core.start_request`. An adapter's own `build` makes them at once, else they are made for
 ---HTTP, and `done` may be called later.
 ---@param adapter lathe.Adapter
 ---@param chat lathe.Chat
+---@param system string[] system messages of this request
 ---@param done fun(fields: table?, message: string?)
-function M.request(adapter, chat, done)
+function M.request(adapter, chat, system, done)
   local build = type(adapter.handlers) == "table" and vim.tbl_get(adapter.handlers, "request", "build")
   if build then
-    local ok, fields, message = pcall(build, adapter, chat.messages)
+    local ok, fields, message = pcall(build, adapter, whole(system, chat.messages))
     if not ok or (fields ~= nil and type(fields) ~= "table") then
       local why = ok and "expected a table, got " .. type(fields) or require("lathe.tools").readable(fields)
       return done(nil, "handlers.request.build failed: " .. why)

@@ -2,6 +2,7 @@
 local M = {}
 
 local env = require("lathe.adapters.env")
+local provider = require("lathe.tools.provider")
 
 ---@param value any what was thrown
 ---@return string
@@ -146,10 +147,10 @@ end
 
 ---The fields of `core.start_request`, but for chat, request and tools. Hooks run here, on the main loop.
 ---@param adapter lathe.Adapter
----@param chat lathe.Chat
 ---@param values table<string, string>
+---@param tools { override: table?, extra: any[]? }
 ---@return table
-local function fields_of(adapter, chat, values)
+local function fields_of(adapter, values, tools)
   local headers = { ["content-type"] = "application/json" }
   for name, template in pairs(adapter.headers or {}) do
     local value = env.fill(template, values)
@@ -159,18 +160,14 @@ local function fields_of(adapter, chat, values)
     end
   end
   local settings = settings_of(adapter)
-  local build_tools = hook(adapter, "build_tools")
-  local tools = build_tools and build_tools(adapter, { tools = { chat.tool_registry.schemas } })
-  if tools and type(tools) ~= "table" then
-    error("build_tools must return a table, got " .. type(tools), 0)
-  end
   local limits = (adapter.opts or {}).limits or {}
   return {
     wire = adapter.wire,
     url = env.fill(adapter.url, values),
     headers = headers,
     settings = encode("parameters", settings),
-    tools_override = tools and encode("build_tools", tools) or nil,
+    tools_override = tools.override and encode("build_tools", tools.override) or nil,
+    extra_tools = tools.extra and tools.extra[1] ~= nil and encode("available_tools", tools.extra) or nil,
     stream = settings.stream == true,
     connect_ms = limits.connect_ms or CONNECT_MS,
     first_byte_ms = limits.first_byte_ms or FIRST_BYTE_MS,
@@ -179,6 +176,28 @@ local function fields_of(adapter, chat, values)
     proxy = (adapter.opts or {}).proxy,
     allow_insecure = (adapter.opts or {}).allow_insecure == true,
   }
+end
+
+---What the body says of tools besides those that lathe runs.
+---@param adapter lathe.Adapter
+---@param chat lathe.Chat
+---@return { override: table?, extra: any[]? }
+local function tools_of(adapter, chat)
+  local registry = chat.tool_registry
+  local build_tools = hook(adapter, "build_tools")
+  if not build_tools then
+    local extra, faults = provider.entries(adapter, registry:usable())
+    for _, fault in ipairs(faults) do
+      chat:notice(fault)
+    end
+    return { extra = extra }
+  end
+  registry:offered() -- brings the schemas up to date
+  local override = build_tools(adapter, { tools = { vim.deepcopy(registry.schemas) } })
+  if override and type(override) ~= "table" then
+    error("build_tools must return a table, got " .. type(override), 0)
+  end
+  return { override = override or nil }
 end
 
 ---Makes the request. `done` may be called later: a key may come from a command.
@@ -197,12 +216,21 @@ function M.build(adapter, chat, done)
       return done(nil, ok and "the adapter's setup refused" or "the adapter's setup failed: " .. readable(answer))
     end
   end
+  -- Before the headers are looked at: a provider's tool may need one of its own.
+  local can_build, tools = pcall(tools_of, adapter, chat)
+  if not can_build then
+    return done(nil, "the adapter failed: " .. readable(tools))
+  end
+  wrong = misfit(adapter)
+  if wrong then
+    return done(nil, wrong)
+  end
   local templates = vim.list_extend({ adapter.url }, vim.tbl_values(adapter.headers or {}))
   env.resolve(adapter, templates, function(values, message)
     if not values then
       return done(nil, message)
     end
-    local ok, fields = pcall(fields_of, adapter, chat, values)
+    local ok, fields = pcall(fields_of, adapter, values, tools)
     if ok then
       done(fields)
     else

@@ -44,6 +44,15 @@ return {
   skip = function(chat)
     chat:skip()
   end,
+  retry = function(chat)
+    chat:retry()
+  end,
+  edit_last = function(chat)
+    chat:edit_last()
+  end,
+  auto = function(chat)
+    chat:set_auto(not chat.is_auto)
+  end,
   clear = function(chat)
     chat:clear()
   end,

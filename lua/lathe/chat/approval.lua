@@ -8,27 +8,24 @@ local texts = require("lathe.chat.question")
 
 ---@class lathe.Question
 ---@field call lathe.Call
----@field can_remember boolean
----@field remembers string what *Always accept* remembers, and for how long
+---@field cause "doom_loop"|"protected"|"auto_mode"|"own_approval"
+---@field rest integer how many calls *Cancel* would end besides this one
+---@field note string? what else the user should know
+---@field remember { scope: "chat"|"project", value: string? }? what *Always accept* remembers; nil: it is not offered
 
 ---Asks about a call.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
----@param cause "doom_loop"|"own_approval"
----@param can_remember boolean
----@param rest integer how many calls *Cancel* would end besides this one
+---@param question table the rest of a `lathe.Question`
 ---@return string? reason to reject it at once
-function M.ask(chat, call, cause, can_remember, rest)
+function M.ask(chat, call, question)
   if #vim.api.nvim_list_uis() == 0 then
     return "it needs the user's approval, and no user interface is attached"
   end
-  -- A tool whose commands are accepted one by one must not be accepted as a whole.
-  can_remember = can_remember and not call.tool.opts.require_cmd_approval
-  local remembers = ("`%s` in this chat"):format(call.name)
-  local question = { call = call, can_remember = can_remember, remembers = remembers }
+  question.call = call
   chat.questions[#chat.questions + 1] = question
   call.block.state = "question"
-  call.block.question = texts.text(chat, question, cause, rest)
+  call.block.question = texts.text(chat, question)
   chat.render:change_call(call.block)
   events.emit_call("ToolApprovalRequested", chat, call)
   if chat:is_visible() then
@@ -97,7 +94,7 @@ function M.answer(chat, answer)
   if not chat.render:is_written(question.call.block) then
     return require("lathe.notify").info("the question has just changed")
   end
-  if answer == "always" and not question.can_remember then
+  if answer == "always" and not question.remember then
     return require("lathe.notify").info("this question can only be answered for this call")
   end
   local call = question.call

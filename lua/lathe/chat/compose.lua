@@ -66,7 +66,9 @@ function M.lines(self)
   end
   for _, item in ipairs(self.queue) do
     local kind = item.kind
-    if item.head then
+    if kind == "answer" then
+      mark(n, item, 0)
+    elseif item.head then
       if tail and tail ~= "block" then
         n = n + 1
         lines[n] = ""

@@ -8,11 +8,15 @@ local block = require("lathe.chat.block")
 local calls = require("lathe.tools.call")
 local core = require("lathe.core")
 local events = require("lathe.events")
+local gate = require("lathe.tools.gate")
 local jobs = require("lathe.tools.jobs")
+local judge = require("lathe.chat.judge")
 local log = require("lathe.log")
 local notice = require("lathe.chat.notice")
 local notify = require("lathe.notify")
 local prompt = require("lathe.chat.prompt")
+local saving = require("lathe.chat.saving")
+local system = require("lathe.chat.system")
 
 ---What follows is the model's.
 ---@param chat lathe.Chat
@@ -105,6 +109,72 @@ local function show_end(chat, call, status, content, duration_ms)
   chat.render:change_call(call_block)
 end
 
+---How a call that is over looks, to be saved.
+---@param call_block lathe.Block
+---@return string state
+---@return string head
+---@return string? fact
+---@return string? body
+local function look_of(call_block)
+  local body = call_block.body
+  return call_block.state, call_block.head, call_block.fact or nil, body and table.concat(body, "\n") or nil
+end
+
+---Extends the chat's list.
+---@param chat lathe.Chat
+---@param role "user"|"system"|"llm"|"tool"
+---@return lathe.Message
+local function append_message(chat, role, content, wire_id, is_error, visible, reasoning, typed)
+  local message = { role = role, content = content, opts = { visible = visible }, _meta = {} }
+  chat.messages[#chat.messages + 1] = message
+  if role == "tool" then
+    message.tools = { call_id = wire_id, is_error = is_error or false }
+  elseif role == "llm" then
+    chat.last_llm = message
+    message.reasoning = reasoning and reasoning ~= "" and { content = reasoning } or nil
+  elseif role == "user" then
+    message._meta.typed = typed
+  end
+  return message
+end
+
+---Adds a call to the newest message of the model.
+---@param chat lathe.Chat
+---@param wire_id string
+---@param name string
+---@param arguments string
+---@return lathe.FunctionCall
+local function append_call(chat, wire_id, name, arguments)
+  local function_call = { id = wire_id, type = "function", ["function"] = { name = name, arguments = arguments } }
+  local message = chat.last_llm
+  if message then
+    local list = message.tools
+    if not list then
+      list = { calls = {} }
+      message.tools = list
+    end
+    list = list.calls
+    list[#list + 1] = function_call
+  end
+  return function_call
+end
+
+-- What a call that is over can look like.
+local final = {}
+for _, state in ipairs({
+  "success",
+  "error",
+  "invalid",
+  "rejected",
+  "denied",
+  "cancelled",
+  "stopped",
+  "skipped",
+  "timeout",
+}) do
+  final[state] = true
+end
+
 ---@param chat lathe.Chat
 ---@param kind string
 ---@param text string?
@@ -126,10 +196,16 @@ local function tell(chat, kind, text, attempt, of, wait_ms)
     chat:notice("The model wrote a tool call as text. Nothing was run.")
   elseif kind == "repeated_call" then
     chat:notice(("The model repeats a call of %s that cannot run. Nothing was sent."):format(text or "a tool"))
+  elseif kind == "restored" or kind == "saving" then
+    chat:notice(text or "")
   elseif kind == "nothing_to_send" then
     notify.info("there is nothing to send")
   elseif kind == "nothing_to_skip" then
     notify.info("no call is running")
+  elseif kind == "nothing_to_edit" then
+    notify.info("there is no message to edit")
+  elseif kind == "still_running" then
+    notify.info("the chat is running: stop it first, or wait")
   end
 end
 
@@ -144,9 +220,10 @@ function M.performers(chats)
     if not chat or chat.is_closing then
       return nil
     end
-    local text = prompt.take(chat)
+    local text, typed = prompt.take(chat)
+    saving.note(chat)
     chat.taken = text
-    return text
+    return text, typed
   end
 
   function P.hold_input(id, waiting)
@@ -172,6 +249,7 @@ function M.performers(chats)
       return
     end
     open_llm(chat)
+    chat.render:begin_answer()
     chat.render:wait(true)
     events.emit("RequestStarted", chat, { id = request })
     if not chat.adapter then
@@ -181,15 +259,18 @@ function M.performers(chats)
       core.lib.fail_request({ chat = id, request = request, message = chat.adapter_message })
       return
     end
+    saving.note(chat) -- a tool may have added others
     chat.request = request
     chat.is_answering = true
-    adapters.request(chat.adapter, chat, function(fields, message)
+    local prompts = system.prompts(chat)
+    adapters.request(chat.adapter, chat, prompts, function(fields, message)
       -- A key may have come late: after a stop nothing is sent any more.
       if chats[id] ~= chat or chat.is_closing or chat.request ~= request then
         return
       end
       if fields then
         fields.chat, fields.request, fields.tools = id, request, chat.tool_registry:offered()
+        fields.system = prompts
         -- Maybe long after this effect, when nobody else ends the request. The fields are the adapter's.
         local ok, err = pcall(core.lib.start_request, fields)
         if ok then
@@ -235,19 +316,13 @@ function M.performers(chats)
     end
   end
 
-  function P.add_message(id, role, content, wire_id, is_error, visible, reasoning)
+  function P.add_message(id, role, content, wire_id, is_error, visible, reasoning, typed)
     local chat = chats[id]
     if not chat then
       return
     end
-    local message = { role = role, content = content, opts = { visible = visible }, _meta = {} }
-    local messages = chat.messages
-    messages[#messages + 1] = message
-    if role == "tool" then
-      message.tools = { call_id = wire_id, is_error = is_error or false }
-    elseif role == "llm" then
-      chat.last_llm = message
-      message.reasoning = reasoning and reasoning ~= "" and { content = reasoning } or nil
+    local message = append_message(chat, role, content, wire_id, is_error, visible, reasoning, typed)
+    if role == "llm" then
       -- The model's own text has been shown as it came.
       if chat.given[1] == content and visible then
         table.remove(chat.given, 1)
@@ -267,6 +342,20 @@ function M.performers(chats)
     if chat then
       chat.messages[#chat.messages] = nil
       chat.last_llm = nil
+      chat.render:cut_answer()
+    end
+  end
+
+  function P.cut_history(id, kept)
+    local chat = chats[id]
+    if chat then
+      local message = chat.messages[kept + 1]
+      for i = #chat.messages, kept + 1, -1 do
+        chat.messages[i] = nil
+      end
+      chat.last_llm = nil
+      chat.render:cut_to_last_message()
+      chat.render:add_input(message._meta.typed or message.content)
     end
   end
 
@@ -275,19 +364,54 @@ function M.performers(chats)
     if not chat then
       return
     end
-    local function_call = { id = wire_id, type = "function", ["function"] = { name = name, arguments = arguments } }
-    local message = chat.last_llm
-    if message then
-      local list = message.tools
-      if not list then
-        list = { calls = {} }
-        message.tools = list
-      end
-      list = list.calls
-      list[#list + 1] = function_call
-    end
-    calls.add(chat, call, function_call)
+    calls.add(chat, call, append_call(chat, wire_id, name, arguments))
   end
+
+  function P.restore_message(id, role, content, wire_id, is_error, visible, reasoning, typed)
+    local chat = chats[id]
+    if not chat then
+      return
+    end
+    append_message(chat, role, content, wire_id, is_error, visible, reasoning, typed)
+    if role == "user" and visible then
+      chat.render:add_user(chat:title("user"), typed or content)
+    elseif role == "llm" then
+      open_llm(chat)
+      chat.render:begin_answer()
+      if reasoning and chat.display.chat.show_reasoning then
+        chat.render:add_text(reasoning, "reasoning")
+        chat.render:finish_reasoning()
+      end
+      if content ~= "" then
+        chat.render:add_text(content, "text")
+      end
+    end
+  end
+
+  function P.restore_call(id, wire_id, name, arguments, is_error, state, head, fact, body)
+    local chat = chats[id]
+    if not chat then
+      return
+    end
+    local source = append_call(chat, wire_id, name, arguments)
+    open_llm(chat)
+    if head == "" then
+      head = name .. (arguments ~= "{}" and "  " .. arguments or "")
+    end
+    chat.render:add_call({
+      kind = "call",
+      state = final[state] and state or is_error and "error" or "success",
+      head = block.one_line(head),
+      is_live = false,
+      body = body and body ~= "" and { body } or false,
+      question = false,
+      source = source,
+      fact = fact and block.one_line(fact) or nil,
+      bytes = body and #body or 0,
+    })
+  end
+
+  P.reply = core.deliver
 
   function P.start_batch(id, n_calls)
     local chat = chats[id]
@@ -304,13 +428,13 @@ function M.performers(chats)
     end
   end
 
-  function P.prepare_call(id, call, args)
+  function P.prepare_call(id, call, args, copying)
     local chat = chats[id]
     call = chat and chat.calls[call]
     if not call then
       return false, "The chat is closed", false, false
     end
-    local prepared, a, b, c, d = calls.prepare(chat, call, args)
+    local prepared, a, b, c, d = calls.prepare(chat, call, args, copying)
     show_call(chat, call, "waiting")
     return prepared, a, b, c, d
   end
@@ -318,18 +442,34 @@ function M.performers(chats)
   function P.find_fact(id, call, fact)
     local chat = chats[id]
     call = chat and chat.calls[call]
-    if call and fact == "own_approval" then
-      return calls.own_approval(call)
+    return call and gate.find(call, fact)
+  end
+
+  function P.ask_judge(id, call)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    if call then
+      judge.ask(chat, call)
     end
   end
 
-  function P.ask_approval(id, call, cause, can_remember, rest)
+  function P.end_judge(id, call, status, reason)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    if call then
+      log.debug(('tool "%s", call %d: judge: %s: %s'):format(call.name, call.id, status, reason))
+      judge.finish(chat, call, status)
+    end
+  end
+
+  function P.ask_approval(id, call, cause, rest, note, scope, value)
     local chat = chats[id]
     call = chat and chat.calls[call]
     if not call or chat.is_closing then
       return "the chat is closed"
     end
-    return approval.ask(chat, call, cause, can_remember, rest)
+    local remember = scope and { scope = scope, value = value } or nil
+    return approval.ask(chat, call, { cause = cause, rest = rest, note = note, remember = remember })
   end
 
   function P.close_question(id, call)
@@ -388,11 +528,11 @@ function M.performers(chats)
     return calls.run_output(chat, call, kind, text)
   end
 
-  function P.run_exit(id, call)
+  function P.run_exit(id, call, shared)
     local chat = chats[id]
     call = chat and chat.calls[call]
     if call then
-      calls.run_exit(call)
+      calls.run_exit(chat, call, shared)
     end
   end
 
@@ -409,6 +549,9 @@ function M.performers(chats)
     if chat.on_call_finished then
       chat.on_call_finished(call, status)
     end
+    if chat.is_saved then
+      return look_of(call.block)
+    end
   end
 
   function P.notify(id, kind, text, attempt, of, wait_ms)
@@ -417,6 +560,10 @@ function M.performers(chats)
     if chat and chat.render:is_alive() then
       tell(chat, kind, text, attempt, of, wait_ms)
     end
+  end
+
+  function P.tell(text)
+    notify.error(text)
   end
 
   function P.finish_turn(id, how)

@@ -94,14 +94,15 @@ local function set(bufnr, id, row, text, place)
 end
 
 ---Colours the mentions in some lines.
----@param bufnr integer
+---@param render lathe.Render
 ---@param first integer row
 ---@param last integer row after the last
-local function colour(bufnr, first, last)
+local function colour(render, first, last)
+  local bufnr = render.bufnr
   api.nvim_buf_clear_namespace(bufnr, ns_mention, first, -1)
   for i, line in ipairs(api.nvim_buf_get_lines(bufnr, first, math.min(last, first + MAX_LINES), false)) do
     if #line <= MAX_LINE_BYTES and line:find("[@#]") then
-      for _, span in ipairs(mentions.spans(line)) do
+      for _, span in ipairs(mentions.spans(line, render.knows)) do
         api.nvim_buf_set_extmark(bufnr, ns_mention, first + i - 1, span[1] - 1, {
           end_col = span[2],
           hl_group = "LatheMention",
@@ -129,7 +130,7 @@ end
 ---@param first integer row
 ---@param last integer row after the last
 function M.take(render, first, last)
-  colour(render.bufnr, first, last)
+  colour(render, first, last)
   api.nvim_buf_del_extmark(render.bufnr, ns_hint, NOTE)
 end
 
@@ -185,7 +186,7 @@ function M.watch(render, group)
       if render.is_inviting or row == 0 then
         M.show(render)
       end
-      colour(render.bufnr, row, math.huge)
+      colour(render, row, math.huge)
     end,
   })
   api.nvim_create_autocmd("BufWinEnter", {

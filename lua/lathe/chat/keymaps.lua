@@ -4,8 +4,8 @@ local M = {}
 ---Names of the actions, in the order of the help.
 -- stylua: ignore
 M.actions = {
-  "send", "stop", "skip", "always_accept", "accept", "reject", "cancel",
-  "view_all", "yank_code", "next_heading", "prev_heading", "clear", "close", "help",
+  "send", "stop", "skip", "retry", "edit_last", "always_accept", "accept", "reject", "cancel",
+  "auto", "view_all", "yank_code", "next_heading", "prev_heading", "clear", "close", "help",
 }
 
 ---The modes and keys of an action.
@@ -85,24 +85,7 @@ function M.help(chat)
   if not lines[1] then
     return require("lathe.notify").info("no keys are set (`:help lathe-keys`)")
   end
-  local width = 0
-  for _, line in ipairs(lines) do
-    width = math.max(width, vim.fn.strdisplaywidth(line))
-  end
-  local opts = { border = "rounded", title = " lathe ", focus = false, max_height = vim.o.lines - 4 }
-  local bufnr, win = vim.lsp.util.open_floating_preview(lines, "", opts)
-  vim.api.nvim_set_current_win(win)
-  for _, lhs in ipairs({ "q", "<Esc>", "<CR>", "g?" }) do
-    vim.keymap.set("n", lhs, "<Cmd>close<CR>", { buffer = bufnr, nowait = true })
-  end
-  -- It makes the window no wider than the chat's.
-  vim.api.nvim_win_set_config(win, {
-    relative = "editor",
-    row = math.max(math.floor((vim.o.lines - #lines) / 2) - 1, 0),
-    col = math.max(math.floor((vim.o.columns - width) / 2), 0),
-    width = math.max(math.min(width, vim.o.columns - 2), 1),
-    height = math.max(math.min(#lines, vim.o.lines - 4), 1),
-  })
+  require("lathe.chat.sheet").show(lines, "lathe", { "g?" })
 end
 
 return M

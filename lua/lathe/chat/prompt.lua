@@ -10,7 +10,9 @@ local tools = require("lathe.tools")
 ---@param text string
 ---@return string text for the model
 function M.resolve(chat, text)
-  local replaced, names, unknown = mentions.replace(text)
+  local replaced, names, unknown = mentions.replace(text, function(name)
+    return chat.tool_registry:knows(name)
+  end)
   for _, name in ipairs(names) do
     local ok, message, told = chat.tool_registry:add(name)
     if not ok and message and not told then
@@ -26,6 +28,7 @@ end
 ---Takes what the user has typed.
 ---@param chat lathe.Chat
 ---@return string? text for the model; nil when there is none
+---@return string? typed what the user typed
 function M.take(chat)
   local text = chat.render:take_input()
   if not text then
@@ -36,7 +39,7 @@ function M.take(chat)
   if not ok then
     require("lathe.notify").error("the tools of a message could not be added: " .. tools.readable(resolved))
   end
-  return ok and resolved or text
+  return ok and resolved or text, text
 end
 
 return M

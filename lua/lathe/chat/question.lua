@@ -2,6 +2,7 @@
 -- in `approval.lua`.
 local M = {}
 
+local approvals = require("lathe.chat.approvals")
 local block = require("lathe.chat.block")
 local calls = require("lathe.tools.call")
 local hints = require("lathe.chat.hints")
@@ -13,6 +14,13 @@ local MAX_BYTES = 16 * 1024
 -- Lines of larger texts are not counted.
 local MAX_COUNTED_BYTES = 4 * 1024 * 1024
 local MAX_LINE_BYTES = 1000
+
+-- What made the gate ask, where the tool's own words do not say it.
+local causes = {
+  doom_loop = "The model makes this very call for the third time in a row.",
+  protected = "This tool is protected: it asks in auto mode, too.",
+  auto_mode = "In auto mode, each command of this tool that is not known to be safe asks.",
+}
 
 ---@class lathe.QuestionText
 ---@field lines string[]
@@ -191,28 +199,43 @@ local function key(chat, action)
   return chat.render.key(action) or ":Lathe " .. action
 end
 
+---What *Always accept* remembers, in words.
+---@param question lathe.Question
+---@param width integer
+---@return string? nil: it is not offered
+local function remembered(question, width)
+  local remember = question.remember
+  if not remember then
+    return nil
+  end
+  local what = approvals.value(remember.value, question.call.name)
+  local text = ("remembers %s in this %s"):format(what, remember.scope)
+  if remember.value and block.cells(text) > 2 * width then
+    text = ("remembers exactly this command in this %s"):format(remember.scope)
+  end
+  return text
+end
+
 ---What a question shows: never more than about half of the window, so that its answers are in view.
 ---@param chat lathe.Chat
 ---@param question lathe.Question
----@param cause string
----@param rest integer how many calls *Cancel* ends besides this one
 ---@return lathe.QuestionText
-function M.text(chat, question, cause, rest)
-  local call = question.call
+function M.text(chat, question)
+  local call, rest = question.call, question.rest
   local width, height = size(chat)
   local more = key(chat, "view_all") .. " view all"
   local sheet = setmetatable({ lines = {}, spans = {}, width = width, more = more }, Sheet)
-  if cause == "doom_loop" then
-    sheet:add("The model makes this very call for the third time in a row.")
-  end
   -- Its own line, an empty one and the answers.
   local room = math.max(math.floor(height / 2) - 6, 3)
+  for _, why in ipairs({ causes[question.cause] or "", question.note or "" }) do
+    room = room - (why ~= "" and sheet:add_text(why, "", 2) or 0)
+  end
   room = room - sheet:add_text(calls.question(call), "", math.max(math.ceil(room / 2), 2))
   sheet:add_arguments(call.args, math.max(room, 2))
   sheet:add("")
   local answers = {}
-  if question.can_remember then
-    local remembers = "remembers " .. block.one_line(question.remembers)
+  local remembers = remembered(question, width)
+  if remembers then
     answers[1] = { key(chat, "always_accept"), "Always accept", remembers, needed = true }
   end
   answers[#answers + 1] = { key(chat, "accept"), "Accept" }

@@ -27,6 +27,7 @@ local SPIN_EVERY_MS = 100
 
 local ns_input = api.nvim_create_namespace("lathe.input")
 local ns_heading = api.nvim_create_namespace("lathe.heading")
+local ns_answer = api.nvim_create_namespace("lathe.answer") -- the line before the answer that came last
 local ns_range = api.nvim_create_namespace("lathe.range") -- where blocks are that can still change
 local ns_look = api.nvim_create_namespace("lathe.look") -- icons' colours and facts at the right
 local ns_question = api.nvim_create_namespace("lathe.question")
@@ -38,6 +39,7 @@ local ns_spin = api.nvim_create_namespace("lathe.spin")
 ---@field icons table<string, string>
 ---@field key fun(action: string, mode: string?): string? the key of an action
 ---@field fold_output boolean whether long output is folded
+---@field knows fun(name: string): boolean whether there is such a tool or group
 
 ---@class lathe.Render
 ---@field bufnr integer
@@ -46,6 +48,7 @@ local ns_spin = api.nvim_create_namespace("lathe.spin")
 ---@field icons table<string, string>
 ---@field key fun(action: string, mode: string?): string? the key of an action
 ---@field fold_output boolean
+---@field knows fun(name: string): boolean
 ---@field queue table[] what is not yet in the buffer
 ---@field dirty lathe.Block[] blocks in the buffer whose text changed
 ---@field live table<lathe.Block, true> blocks in the buffer that can still change
@@ -57,6 +60,7 @@ local ns_spin = api.nvim_create_namespace("lathe.spin")
 ---@field role string? role of the last heading
 ---@field carry string line ends at the end of streamed text, written only when more follows
 ---@field tail_bytes integer length of the history's last line
+---@field last_message integer? mark of the heading of the user's last message
 ---@field held string? what the input waits for: "tools", "answer"
 ---@field usage { input: integer, output: integer }? tokens of the last request
 ---@field waiting_since integer? uv.now() since when the model is waited for
@@ -95,6 +99,7 @@ function M.new(bufnr, opts)
     icons = opts.icons,
     key = opts.key,
     fold_output = opts.fold_output,
+    knows = opts.knows,
     queue = {},
     dirty = {},
     live = {},
@@ -171,7 +176,7 @@ function Render:open_role(role, title)
   if self.role ~= role then
     reasoning.finish(self)
     self.role = role
-    add(self, { kind = "heading", lines = { "## " .. title } })
+    add(self, { kind = "heading", role = role, lines = { "## " .. title } })
   end
 end
 
@@ -184,7 +189,18 @@ function Render:add_user(title, text)
   add(self, { kind = "lines", lines = block.split(text) })
 end
 
----A paragraph, such as a notice.
+---What follows is an answer, which may have to go again.
+function Render:begin_answer()
+  reasoning.finish(self)
+  add(self, { kind = "answer" })
+end
+
+---What the model thinks is over.
+function Render:finish_reasoning()
+  reasoning.finish(self)
+end
+
+---A paragraph.
 ---@param text string
 function Render:add_lines(text)
   reasoning.finish(self)
@@ -267,6 +283,13 @@ end
 
 -- Writing ------------------------------------------------------------------------------------------------------------
 
+---Marks the line after which an answer stands.
+---@param self lathe.Render
+---@param row integer -1: it is the first thing in the buffer
+local function place_answer(self, row)
+  api.nvim_buf_set_extmark(self.bufnr, ns_answer, math.max(row, 0), 0, { id = 1 })
+end
+
 ---@param self lathe.Render
 local function write_queue(self)
   local bufnr = self.bufnr
@@ -279,10 +302,13 @@ local function write_queue(self)
   self.queue = vim.list_slice(self.queue, 1, count)
   local lines, joined, marks, tail = compose.lines(self)
   self.queue = rest
+  local row = self:input_row()
   if #lines == 0 then
+    if marks[1] then -- an answer begins where the history ends
+      place_answer(self, buffer.line(bufnr, row - 1) == "" and row - 2 or row - 1)
+    end
     return
   end
-  local row = self:input_row()
   if buffer.line(bufnr, row) ~= self.heading then
     api.nvim_buf_set_lines(bufnr, row, row, false, { self.heading, "" })
     self:place_input(row)
@@ -304,8 +330,11 @@ local function write_queue(self)
     local index, item = marks[i], marks[i + 1]
     if item.head then
       self:place(item, row + index, marks[i + 2], lines[index + 1])
+    elseif item.kind == "answer" then
+      place_answer(self, row + index - 1)
     else
-      api.nvim_buf_set_extmark(bufnr, ns_heading, row + index, 0, {})
+      local heading = api.nvim_buf_set_extmark(bufnr, ns_heading, row + index, 0, {})
+      self.last_message = item.role == "user" and heading or self.last_message
     end
   end
 end
@@ -405,16 +434,73 @@ function Render:show_usage(usage)
   end
 end
 
+---Writes all there is.
+function Render:flush_all()
+  repeat
+    self:flush()
+  until #self.queue == 0 and #self.dirty == 0
+end
+
+---Removes the end of the history, from a row on.
+---@param self lathe.Render
+---@param row integer
+local function cut_from(self, row)
+  local to = self:input_row()
+  for _, mark in ipairs(api.nvim_buf_get_extmarks(self.bufnr, ns_look, { row, 0 }, { to, 0 }, {})) do
+    self.states[mark[1]], self.sources[mark[1]] = nil, nil
+  end
+  local followers = follow.followers(self.bufnr, to)
+  buffer.write(self, function()
+    for _, ns in ipairs({ ns_heading, ns_look, ns_range, ns_question }) do
+      api.nvim_buf_clear_namespace(self.bufnr, ns, row, to)
+    end
+    api.nvim_buf_set_lines(self.bufnr, row, to, false, row > 0 and { "" } or {})
+  end)
+  self.carry, self.tail, self.tail_bytes = "", row > 0 and "lines" or nil, 0
+  hints.show(self)
+  follow.follow(self.bufnr, followers)
+end
+
+---Removes the answer that came last.
+function Render:cut_answer()
+  if not self:is_alive() then
+    return
+  end
+  self:flush_all()
+  local row = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_answer, 1, {})[1]
+  if row and row + 1 < self:input_row() then
+    cut_from(self, row + 1)
+  end
+end
+
+---Removes the user's last message and all that came of it.
+function Render:cut_to_last_message()
+  if not self:is_alive() then
+    return
+  end
+  self:flush_all()
+  local mark = self.last_message and api.nvim_buf_get_extmark_by_id(self.bufnr, ns_heading, self.last_message, {})
+  if mark and mark[1] and mark[1] < self:input_row() then
+    cut_from(self, mark[1])
+  end
+  self.role, self.last_message = nil, nil
+  for _, heading in ipairs(api.nvim_buf_get_extmarks(self.bufnr, ns_heading, 0, -1, {})) do
+    if buffer.line(self.bufnr, heading[2]) == self.heading then
+      self.last_message = heading[1]
+    end
+  end
+end
+
 ---Removes the history; what the user is typing stays.
 function Render:clear()
   self.queue, self.dirty, self.live, self.to_fold = {}, {}, {}, {}
   self.states, self.sources, self.reasoning = {}, {}, nil
-  self.tail, self.role, self.carry = nil, nil, ""
+  self.tail, self.role, self.carry, self.last_message = nil, nil, "", nil
   if not self:is_alive() then
     return
   end
   local row = self:input_row()
-  for _, ns in ipairs({ ns_heading, ns_range, ns_look, ns_question, ns_spin }) do
+  for _, ns in ipairs({ ns_heading, ns_answer, ns_range, ns_look, ns_question, ns_spin }) do
     api.nvim_buf_clear_namespace(self.bufnr, ns, 0, -1)
   end
   buffer.write(self, function()

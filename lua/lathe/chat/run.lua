@@ -27,12 +27,11 @@ end
 ---Runs a tool; see `require("lathe").run_tool`.
 ---@param name string
 ---@param args table?
----@param opts table?
 ---@param callback fun(result: lathe.RunResult)?
-function M.start(name, args, opts, callback) -- luacheck: no unused args
+function M.start(name, args, callback)
   if vim.in_fast_event() then
     return vim.schedule(function()
-      M.start(name, args, opts, callback)
+      M.start(name, args, callback)
     end)
   end
   local done = false

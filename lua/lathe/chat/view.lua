@@ -3,6 +3,7 @@
 local M = {}
 
 local block = require("lathe.chat.block")
+local calls = require("lathe.tools.call")
 local notify = require("lathe.notify")
 local places = require("lathe.chat.places")
 local question = require("lathe.chat.question")
@@ -121,6 +122,12 @@ local function compose(chat, place)
   if place.source then
     local status = place.state == "question" and "asks" or place.state
     sheet.lines[2] = status .. (fact and fact ~= "" and fact ~= status and ", " .. fact or "")
+    for _, asked in ipairs(chat.questions) do
+      if own and asked.call == own.call then
+        add_title(sheet, "Question")
+        add_text(sheet, calls.question(asked.call) .. (asked.note and "\n" .. asked.note or ""), "")
+      end
+    end
     add_arguments(sheet, place)
     add_result(sheet, chat, place)
   else

@@ -8,6 +8,7 @@ local api = vim.api
 M.version = 0
 
 local registered = {} ---@type table<string, table> entries of `register_tool`
+local registered_groups = {} ---@type table<string, table>
 
 ---@class lathe.ResolvedTool
 ---@field entry table
@@ -42,6 +43,21 @@ end
 function M.register(name, entry)
   registered[name] = entry
   M.version = M.version + 1
+end
+
+---Makes a group known besides those of `setup`; it replaces one of the same name.
+---@param name string
+---@param group lathe.ToolGroup as in `interactions.chat.tools.groups`
+function M.register_group(name, group)
+  registered_groups[name] = group
+  M.version = M.version + 1
+end
+
+---The entry of a tool, registered or configured.
+---@param name string
+---@return table?
+function M.entry(name)
+  return entry_of(name)
 end
 
 ---Definitions may have changed: forget what was derived from them.
@@ -194,10 +210,10 @@ local function build(name, entry)
   local tool = load_entry(entry)
   local source = tool
   expect(type(tool) == "table", "expected a table, got %s", type(tool))
-  if tool.extends ~= nil then
-    local found, base = pcall(require, "lathe.tools." .. tostring(tool.extends))
-    expect(found and type(base) == "table" and base.extend, "extends: there is no %s", vim.inspect(tool.extends))
-    tool = base.extend(tool)
+  local extends = tool.extends or entry.extends
+  if extends ~= nil then
+    expect(extends == "cmd_tool", 'extends: there is no %s, only "cmd_tool"', vim.inspect(extends))
+    tool = require("lathe.tools.cmd_tool").extend(name, tool)
   end
   check(name, tool)
   local opts = entry.opts
@@ -264,25 +280,53 @@ function M.source(name)
   return known and known.source
 end
 
+---Who made a tool, as events tell it.
+---@param name string
+---@return "builtin"|"lua"
+function M.source_kind(name)
+  local entry = entry_of(name)
+  local path = entry and entry.callback == nil and entry.path
+  return type(path) == "string" and vim.startswith(path, "lathe.tools.builtin.") and "builtin" or "lua"
+end
+
+---Why a tool cannot be used although nothing is wrong with it.
+---@param name string
+---@param chat lathe.Chat?
+---@return string? reason nil: it is on
+---@return boolean? failed its `enabled` threw
+function M.why_disabled(name, chat)
+  local entry = entry_of(name)
+  if not entry then
+    return configured()[name] == false and "false" or "there is none"
+  end
+  local enabled = entry.enabled
+  if type(enabled) ~= "function" then
+    return enabled == false and "enabled = false" or nil
+  end
+  local ok, answer = pcall(enabled, chat and chat.adapter)
+  if not ok then
+    return "enabled failed: " .. M.readable(answer), true
+  end
+  return not answer and "enabled() says no" or nil
+end
+
 ---Whether there is such a tool and nothing has turned it off.
 ---@param name string
 ---@param chat lathe.Chat?
 ---@return boolean
 function M.is_enabled(name, chat)
-  local entry = entry_of(name)
-  if not entry then
-    return false
+  local reason, failed = M.why_disabled(name, chat)
+  if failed then
+    require("lathe.notify").error(('tool "%s": %s'):format(name, reason))
   end
-  local enabled = entry.enabled
-  if type(enabled) == "function" then
-    local ok, answer = pcall(enabled, chat and chat.adapter)
-    if not ok then
-      require("lathe.notify").error(('tool "%s": enabled failed: %s'):format(name, M.readable(answer)))
-      return false
-    end
-    return answer and true or false
-  end
-  return enabled ~= false
+  return reason == nil
+end
+
+---Whether an entry, even a false one, has the name.
+---@param name string
+---@return boolean
+function M.is_configured(name)
+  return registered[name] ~= nil or (name ~= "opts" and name ~= "groups" and configured()[name] ~= nil)
 end
 
 ---Whether a tool, enabled or not, or a group has the name.
@@ -296,28 +340,44 @@ end
 ---@param name string
 ---@return table? group
 function M.group(name)
-  return configured().groups[name]
+  return registered_groups[name] or configured().groups[name]
+end
+
+---The names of groups, sorted.
+---@return string[]
+function M.groups()
+  local names = vim.tbl_keys(vim.tbl_extend("force", configured().groups, registered_groups))
+  table.sort(names)
+  return names
+end
+
+---The names of all tools, on or off, sorted.
+---@return string[]
+function M.all_names()
+  local names = vim.tbl_keys(registered)
+  for name in pairs(configured()) do
+    if name ~= "opts" and name ~= "groups" and registered[name] == nil then
+      names[#names + 1] = name
+    end
+  end
+  table.sort(names)
+  return names
 end
 
 ---The names of enabled tools and of groups, sorted.
 ---@param visible_only boolean? leave out those with `visible = false`
+---@param chat lathe.Chat? whose adapter decides
 ---@return string[]
-function M.names(visible_only)
-  local names, seen = {}, {}
-  local function add(entries)
-    for name, entry in pairs(entries) do
-      if name ~= "opts" and name ~= "groups" and entry and not seen[name] then
-        if M.is_enabled(name) and not (visible_only and entry.visible == false) then
-          seen[name] = true
-          names[#names + 1] = name
-        end
-      end
+function M.names(visible_only, chat)
+  local names = {}
+  for _, name in ipairs(M.all_names()) do
+    local entry = entry_of(name)
+    if entry and M.why_disabled(name, chat) == nil and not (visible_only and entry.visible == false) then
+      names[#names + 1] = name
     end
   end
-  add(registered)
-  add(configured())
-  for name in pairs(configured().groups) do
-    if not seen[name] then
+  for _, name in ipairs(M.groups()) do
+    if not vim.list_contains(names, name) then
       names[#names + 1] = name
     end
   end

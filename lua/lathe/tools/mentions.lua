@@ -52,19 +52,20 @@ end
 ---The mention that begins at an `@`.
 ---@param text string
 ---@param from integer
+---@param knows fun(name: string): boolean
 ---@return integer? to where it ends; nil: there is none
 ---@return string name
 ---@return boolean known
-local function mention_at(text, from)
+local function mention_at(text, from, knows)
   local _, to, name = text:find("^@{([^{}\n]+)}", from)
   if name then
-    return to, name, tools.is_known(name)
+    return to, name, knows(name)
   end
   if from > 1 and (text:find("^[@/%.%-]", from - 1) or is_letter(text, from - 1)) then
     return nil, "", false
   end
   _, to, name = text:find("^@([%w_][%w_%-]*)", from)
-  if not name or not tools.is_known(name) or text:find("^[/@]", to + 1) or is_letter(text, to + 1) then
+  if not name or not knows(name) or text:find("^[/@]", to + 1) or is_letter(text, to + 1) then
     return nil, "", false
   end
   return to, name, true
@@ -72,8 +73,9 @@ end
 
 ---Where a line mentions something that is known: a tool, a group, or what `#{…}` stands for.
 ---@param line string
+---@param knows fun(name: string): boolean whether there is such a tool or group
 ---@return { [1]: integer, [2]: integer }[] spans first and last byte
-function M.spans(line)
+function M.spans(line, knows)
   local spans, at = {}, 1
   while true do
     local from = line:find("[@#]", at)
@@ -83,7 +85,7 @@ function M.spans(line)
     local _, to = line:find("^#{[^{}]+}", from)
     local known = true
     if line:byte(from) == 64 then
-      to, _, known = mention_at(line, from)
+      to, _, known = mention_at(line, from, knows)
     end
     if to and known then
       spans[#spans + 1] = { from, to }
@@ -94,10 +96,12 @@ end
 
 ---Replaces the mentions of tools and groups in a message: `@{name}` anywhere, `@name` as a whole word.
 ---@param text string
+---@param knows? fun(name: string): boolean whether there is such a tool or group; default: one of the configuration
 ---@return string text for the model
 ---@return string[] names what was mentioned, in order
 ---@return string[] unknown names in braces that nothing is known by
-function M.replace(text)
+function M.replace(text, knows)
+  knows = knows or tools.is_known
   local names, unknown = {}, {}
   local parts = {}
   local at = 1
@@ -106,7 +110,7 @@ function M.replace(text)
     if not from then
       break
     end
-    local to, name, known = mention_at(text, from)
+    local to, name, known = mention_at(text, from, knows)
     if to and not known then
       unknown[#unknown + 1] = name
     end

@@ -2,6 +2,7 @@
 local M = {}
 
 local core = require("lathe.core")
+local provider = require("lathe.tools.provider")
 local tools = require("lathe.tools")
 
 ---@class lathe.ToolRegistry
@@ -18,58 +19,105 @@ function M.new(chat)
     groups = {},
     _chat = chat,
     _order = {},
+    _group_order = {},
     _changes = 0,
   }, Registry)
 end
 
----@param chat lathe.Chat
----@param prompt any
----@param argument any
-local function add_prompt(chat, prompt, argument)
-  if type(prompt) == "function" then
-    local ok, text = pcall(prompt, argument)
-    if not ok then
-      return require("lathe.notify").error("a system prompt failed: " .. tools.readable(text))
+-- Tools ---------------------------------------------------------------------------------------------------------------
+
+---A tool that the chat may offer under a name: the provider's own, else one of the configuration.
+---@param name string
+---@return lathe.FoundTool? found
+---@return string? message why not
+---@return boolean? told whether the user knows already: a wrong definition is told once
+function Registry:find(name)
+  local chat = self._chat
+  local entry, fault = provider.find(chat.adapter, name)
+  if fault then
+    return nil, fault
+  elseif entry then
+    local client, message, told = provider.client_tool(chat.adapter, name, entry)
+    if message then
+      return nil, message, told
     end
-    prompt = text
+    return { tool = client, source = "provider", provider = entry }
+  elseif not tools.is_enabled(name, chat) then
+    return nil, ('There is no tool "%s".'):format(name)
   end
-  if type(prompt) == "string" and prompt ~= "" then
-    chat:add_message({ role = "system", content = prompt }, { visible = false })
+  local tool, message = tools.resolve(name)
+  if not tool then
+    return nil, message, true
   end
+  return { tool = tool, source = tools.source_kind(name) }
+end
+
+---The definition that a call runs.
+---@param name string
+---@return lathe.Tool? tool
+---@return string? message
+---@return "lua"|"builtin"|"provider" source
+function Registry:resolve(name)
+  local entry = provider.find(self._chat.adapter, name)
+  if entry then
+    local tool, message = provider.client_tool(self._chat.adapter, name, entry)
+    return tool, message, "provider"
+  end
+  local tool, message = tools.resolve(name)
+  return tool, message, tools.source_kind(name)
+end
+
+---Whether there is a tool or a group of that name, on or off.
+---@param name string
+---@return boolean
+function Registry:knows(name)
+  return tools.is_known(name) or provider.find(self._chat.adapter, name) ~= nil
+end
+
+---@param name string
+---@param found lathe.FoundTool
+---@return table
+local function schema_of(name, found)
+  if found.provider then
+    return provider.schema(name, found.provider)
+  end
+  -- A copy: hooks of adapters change what they get, and the definition is the author's.
+  return vim.deepcopy((found.tool --[[@as lathe.Tool]]).schema)
 end
 
 ---@param self lathe.ToolRegistry
 ---@param name string
----@param with_prompt boolean
 ---@return boolean added
 ---@return string? message
----@return boolean? told whether the user knows already
-local function add_tool(self, name, with_prompt)
+---@return boolean? told
+local function add_tool(self, name)
   if self.in_use[name] then
     return true
   end
-  if not tools.is_enabled(name, self._chat) then
-    return false, ('There is no tool "%s".'):format(name)
-  end
-  local tool, message = tools.resolve(name)
-  if not tool then
-    return false, message, true
-  end
-  if #self._order == 0 then
-    local settings = require("lathe.config").get().interactions.chat.tools.opts.system_prompt
-    if settings.enabled then
-      add_prompt(self._chat, settings.prompt, { tools = { name } })
-    end
+  local found, message, told = self:find(name)
+  if not found then
+    return false, message, told
   end
   self.in_use[name] = true
-  self.schemas[name] = tool.schema
+  self.schemas[name] = schema_of(name, found)
   self._order[#self._order + 1] = name
   self._changes = self._changes + 1
-  if with_prompt then
-    add_prompt(self._chat, tool.system_prompt, tool.schema)
-  end
-  require("lathe.events").emit("ToolAdded", self._chat, { tool = name })
+  require("lathe.events").emit("ToolAdded", self._chat, { tool = name, source = found.source })
   return true
+end
+
+---@param self lathe.ToolRegistry
+---@param name string
+---@param group table
+local function add_group(self, name, group)
+  self.groups[name] = {
+    name = name,
+    description = group.description,
+    tools = vim.list_slice(group.tools or {}),
+    system_prompt = group.system_prompt,
+    opts = vim.tbl_extend("force", { collapse_tools = true }, group.opts or {}),
+  }
+  self._group_order[#self._group_order + 1] = name
 end
 
 ---Offers a tool, or the tools of a group, to the model.
@@ -80,21 +128,51 @@ end
 function Registry:add(name)
   local group = tools.group(name)
   if not group then
-    return add_tool(self, name, true)
+    return add_tool(self, name)
   end
   if self.groups[name] then
     return true
   end
-  local opts = group.opts or {}
-  self.groups[name] = { name = name, tools = group.tools or {}, system_prompt = group.system_prompt }
+  add_group(self, name, group)
   for _, tool in ipairs(group.tools or {}) do
-    local ok, message, told = add_tool(self, tool, not opts.ignore_tool_system_prompt)
+    local ok, message, told = add_tool(self, tool)
     if not ok and message and not told then
       require("lathe.notify").warn(('group "%s": %s'):format(name, message))
     end
   end
-  add_prompt(self._chat, group.system_prompt, group)
   return true
+end
+
+---Offers again what was in use when the chat was saved.
+---@param names string[]
+---@param groups string[]
+---@return string[] messages about those that are gone
+function Registry:restore(names, groups)
+  local messages = {}
+  for _, name in ipairs(names) do
+    local ok, message, told = add_tool(self, name)
+    if not ok and message and not told then
+      messages[#messages + 1] = message
+    end
+  end
+  for _, name in ipairs(groups) do
+    local group = tools.group(name)
+    if group and not self.groups[name] then
+      add_group(self, name, group)
+    end
+  end
+  return messages
+end
+
+---@param list string[]
+---@param name string
+local function remove_from(list, name)
+  for i, other in ipairs(list) do
+    if other == name then
+      table.remove(list, i)
+      return
+    end
+  end
 end
 
 ---No longer offers a tool, or the tools of a group.
@@ -103,6 +181,7 @@ function Registry:remove(name)
   local group = self.groups[name]
   if group then
     self.groups[name] = nil
+    remove_from(self._group_order, name)
     for _, tool in ipairs(group.tools) do
       self:remove(tool)
     end
@@ -110,20 +189,38 @@ function Registry:remove(name)
   end
   if self.in_use[name] then
     self.in_use[name], self.schemas[name] = nil, nil
-    for i, other in ipairs(self._order) do
-      if other == name then
-        table.remove(self._order, i)
-        break
-      end
-    end
+    remove_from(self._order, name)
     self._changes = self._changes + 1
   end
 end
 
 ---Nothing is in use any more; flags are kept.
 function Registry:clear()
-  self.in_use, self.schemas, self.groups, self._order = {}, {}, {}, {}
+  self.in_use, self.schemas, self.groups, self._order, self._group_order = {}, {}, {}, {}, {}
   self._changes = self._changes + 1
+end
+
+---The tools in use that can be offered now, in the order in which they were added.
+---@return { name: string, found: lathe.FoundTool }[]
+function Registry:usable()
+  local list = {}
+  for _, name in ipairs(self._order) do
+    local found = self:find(name)
+    if found then
+      list[#list + 1] = { name = name, found = found }
+    end
+  end
+  return list
+end
+
+---The groups in use, in the order in which they were added.
+---@return table[]
+function Registry:used_groups()
+  local list = {}
+  for i, name in ipairs(self._group_order) do
+    list[i] = self.groups[name]
+  end
+  return list
 end
 
 -- The engine's list --------------------------------------------------------------------------------------------------
@@ -195,12 +292,36 @@ local function is_fresh(self)
   if not self._set or self._set_changes ~= self._changes or self._set_version ~= tools.version then
     return false
   end
-  for name, tool in pairs(self._set_tools) do
-    if tools.resolve(name) ~= tool then
+  local adapter = self._chat.adapter
+  if self._set_adapter ~= adapter then
+    return false
+  end
+  for name, used in pairs(self._set_tools) do
+    -- The provider's tools depend on the adapter, which may change in a chat.
+    local entry = provider.find(adapter, name)
+    if entry ~= used.provider or (not entry and tools.resolve(name) ~= used.tool) then
       return false
     end
   end
   return true
+end
+
+---@param name string
+---@param found lathe.FoundTool
+---@return lathe.OfferedTool
+local function offer(name, found)
+  local tool = found.tool --[[@as lathe.Tool]]
+  local fn = tool.schema["function"]
+  return {
+    name = name,
+    description = type(fn.description) == "string" and fn.description or nil,
+    strict = type(fn.strict) == "boolean" and fn.strict or nil,
+    schema = schema_text(tool),
+    numeric_strings = true,
+    parallel = tool.opts.parallel == true,
+    handlers_once = tool.opts.use_handlers_once == true,
+    by_provider = found.provider ~= nil,
+  }
 end
 
 ---What the engine is offered with a request; made anew only when something changed.
@@ -210,29 +331,25 @@ function Registry:offered()
     return self._set
   end
   local list, used = {}, {}
-  for _, name in ipairs(self._order) do
-    local tool = tools.resolve(name)
-    if tool and tools.is_enabled(name, self._chat) then
-      local ok, schema = pcall(schema_text, tool)
-      if ok then
-        local parallel = tool.opts.parallel == true
-        local fn = tool.schema["function"]
-        list[#list + 1] = {
-          name = name,
-          description = type(fn.description) == "string" and fn.description or nil,
-          strict = type(fn.strict) == "boolean" and fn.strict or nil,
-          schema = schema,
-          numeric_strings = true,
-          parallel = parallel,
-        }
-        used[name] = tool
-      else
-        require("lathe.notify").error(('tool "%s": schema: %s'):format(name, tools.readable(schema)))
-      end
+  self.schemas = {}
+  for _, one in ipairs(self:usable()) do
+    local name, found = one.name, one.found
+    used[name] = found
+    -- What only the provider runs is never called here.
+    local ok, offered = true, nil
+    if found.tool then
+      ok, offered = pcall(offer, name, found)
+    end
+    if ok then
+      list[#list + 1] = offered
+      self.schemas[name] = schema_of(name, found)
+    else
+      require("lathe.notify").error(('tool "%s": schema: %s'):format(name, tools.readable(offered)))
     end
   end
   self._set = core.lib.tool_set({ tools = list })
   self._set_tools, self._set_changes, self._set_version = used, self._changes, tools.version
+  self._set_adapter = self._chat.adapter
   return self._set
 end
 

@@ -460,7 +460,34 @@ fn tool(name: &str, parameters: Value, strict: Option<bool>) -> ToolDefinition {
 
 fn build_with(messages: &[Message], tools: &[ToolDefinition], own: Option<&Value>, given: Value) -> Built {
     let messages: Vec<Arc<Message>> = messages.iter().cloned().map(Arc::new).collect();
-    build(BuildInput { messages: &messages, tools, tools_override: own, settings: &settings(given) })
+    build(BuildInput {
+        messages: &messages,
+        tools,
+        tools_override: own,
+        extra_tools: &[],
+        settings: &settings(given),
+        answer: None,
+    })
+}
+
+#[test]
+fn tools_that_the_provider_knows_follow_the_others_but_not_those_of_a_hook() {
+    let (tools, extra) = ([tool("f", json!({"type": "object"}), None)], [json!({"type": "web_search"})]);
+    let built = |tools_override| {
+        let settings = Map::new();
+        build(BuildInput {
+            messages: &[],
+            tools: &tools,
+            tools_override,
+            extra_tools: &extra,
+            settings: &settings,
+            answer: None,
+        })
+        .body
+    };
+    let tools = built(None)["tools"].clone();
+    assert_eq!((&tools[0]["function"]["name"], &tools[1]), (&json!("f"), &json!({"type": "web_search"})));
+    assert_eq!(built(Some(&json!({"tools": [{"type": "own"}]})))["tools"], json!([{"type": "own"}]));
 }
 
 fn llm(content: &str, calls: &[(&str, &str, &str)]) -> Message {
@@ -487,7 +514,7 @@ fn three_turns_with_tools_are_sent_whole() {
     let mut history = vec![
         Message::System { content: "Be brief.".into() },
         Message::System { content: "Use tools.".into() },
-        Message::User { content: "100*50?".into(), visible: true },
+        Message::User { content: "100*50?".into(), visible: true, typed: None },
     ];
     let mut wanted = vec![
         json!({"role": "system", "content": "Be brief."}),
@@ -527,7 +554,7 @@ fn three_turns_with_tools_are_sent_whole() {
         result("c1", "5000"),
         result("c2", ""),
         llm("It is 5000.", &[]),
-        Message::User { content: "And now?".into(), visible: false },
+        Message::User { content: "And now?".into(), visible: false, typed: None },
     ]);
     let call = |id: &str, name: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
     wanted.extend([

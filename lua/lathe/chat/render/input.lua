@@ -105,9 +105,7 @@ function Input:take_input()
   if not self:is_alive() then
     return nil
   end
-  repeat -- what came before it stands above it
-    self:flush()
-  until #self.queue == 0 and #self.dirty == 0
+  self:flush_all() -- what came before it stands above it
   local lines, row, has_heading, end_row = input_lines(self)
   if not lines[1] then
     return nil
@@ -119,7 +117,7 @@ function Input:take_input()
       api.nvim_buf_set_lines(bufnr, row, row, false, { self.heading, "" })
       end_row = end_row + 2
     end
-    api.nvim_buf_set_extmark(bufnr, ns_heading, row, 0, {})
+    self.last_message = api.nvim_buf_set_extmark(bufnr, ns_heading, row, 0, {})
     self.held = nil
     hints.take(self, row, end_row)
     self:place_input(end_row + 1)

@@ -16,7 +16,7 @@ local kept = {
   "end_row", "end_col", "hl_group", "virt_text", "virt_text_pos", "right_gravity", "end_right_gravity",
 }
 local namespaces = {}
-for _, name in ipairs({ "heading", "range", "look", "question", "mention" }) do
+for _, name in ipairs({ "heading", "answer", "range", "look", "question", "mention" }) do
   namespaces[#namespaces + 1] = api.nvim_create_namespace("lathe." .. name)
 end
 
