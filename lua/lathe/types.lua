@@ -207,7 +207,7 @@ error("lathe.types is for the language server only")
 ---@field taken string? what was taken from the input and is on its way into the history
 ---@field last_llm lathe.Message?
 ---@field usage { input: integer, output: integer }?
----@field retry lathe.Block? the line of a request that is tried again
+---@field retry_line lathe.Block? the line of a request that is tried again
 ---@field adapter_message string? why there is no adapter
 ---@field opens_for_questions boolean?
 ---@field system_prompt string? the chat's own

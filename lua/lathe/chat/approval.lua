@@ -6,6 +6,8 @@ local core = require("lathe.core")
 local events = require("lathe.events")
 local texts = require("lathe.chat.question")
 
+M.remembers = texts.remembers
+
 ---@class lathe.Question
 ---@field call lathe.Call
 ---@field cause "doom_loop"|"protected"|"auto_mode"|"own_approval"

@@ -50,14 +50,14 @@ end
 ---@param of integer
 ---@param wait_ms integer
 function M.retry(chat, reason, attempt, of, wait_ms)
-  local line = chat.retry
+  local line = chat.retry_line
   local head, body = parts(of_provider(chat, reason))
   local at_ms = now() + wait_ms
   local stop = chat.render.key("stop")
   local tried = ("retry %d of %d"):format(attempt, of)
   if not line then
     line = { kind = "notice", state = "notice", question = false, is_live = true }
-    chat.retry = line
+    chat.retry_line = line
     chat.render:add_call(line)
   end
   line.head, line.body, line.fact = head, body, tried
@@ -71,9 +71,9 @@ end
 ---The line of a request that was tried again does not change any more: it is answered, or stopped.
 ---@param chat lathe.Chat
 function M.settle(chat)
-  local line = chat.retry
+  local line = chat.retry_line
   if line then
-    chat.retry, line.is_live, line.live_fact = nil, false, nil
+    chat.retry_line, line.is_live, line.live_fact = nil, false, nil
     chat.render:change_call(line)
   end
 end
@@ -85,7 +85,7 @@ end
 function M.failed(chat, text)
   local key = chat.render.key("retry")
   local again = key and key .. " send again"
-  local line = chat.retry
+  local line = chat.retry_line
   text = of_provider(chat, text)
   if not line then
     M.show(chat, text, again)

@@ -201,19 +201,13 @@ end
 
 ---What *Always accept* remembers, in words.
 ---@param question lathe.Question
----@param width integer
 ---@return string? nil: it is not offered
-local function remembered(question, width)
+function M.remembers(question)
   local remember = question.remember
-  if not remember then
-    return nil
+  if remember then
+    local what = approvals.value(remember.value, question.call.name)
+    return ("remembers %s in this %s"):format(what, remember.scope)
   end
-  local what = approvals.value(remember.value, question.call.name)
-  local text = ("remembers %s in this %s"):format(what, remember.scope)
-  if remember.value and block.cells(text) > 2 * width then
-    text = ("remembers exactly this command in this %s"):format(remember.scope)
-  end
-  return text
 end
 
 ---What a question shows: never more than about half of the window, so that its answers are in view.
@@ -234,8 +228,11 @@ function M.text(chat, question)
   sheet:add_arguments(call.args, math.max(room, 2))
   sheet:add("")
   local answers = {}
-  local remembers = remembered(question, width)
+  local remembers = M.remembers(question)
   if remembers then
+    if block.cells(remembers) > 2 * width then
+      remembers = ("remembers exactly this command in this %s"):format(question.remember.scope)
+    end
     answers[1] = { key(chat, "always_accept"), "Always accept", remembers, needed = true }
   end
   answers[#answers + 1] = { key(chat, "accept"), "Accept" }
