@@ -10,6 +10,7 @@ mod commands;
 mod measure;
 mod provider;
 mod resume;
+mod rules;
 mod startup;
 
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ const BENCHES: &[Bench] = &[
     ("provider text", provider::text),
     ("provider arguments", provider::arguments),
     ("resume", resume::run),
+    ("rules", rules::run),
 ];
 
 fn main() -> ExitCode {

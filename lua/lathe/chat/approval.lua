@@ -1,6 +1,7 @@
 -- The question before a call runs: asked because the engine said so, answered only by its keys, never by typed text.
 local M = {}
 
+local block = require("lathe.chat.block")
 local calls = require("lathe.tools.call")
 local core = require("lathe.core")
 local events = require("lathe.events")
@@ -10,10 +11,17 @@ M.remembers = texts.remembers
 
 ---@class lathe.Question
 ---@field call lathe.Call
----@field cause "doom_loop"|"protected"|"auto_mode"|"own_approval"
+---@field cause "unknown"|"doom_loop"|"protected"|"auto_mode"|"rule"|"own_approval"
 ---@field rest integer how many calls *Cancel* would end besides this one
 ---@field note string? what else the user should know
----@field remember { scope: "chat"|"project", value: string? }? what *Always accept* remembers; nil: it is not offered
+---@field remember lathe.Remember? what *Always accept* remembers; nil: it is not offered
+---@field wants { key: string, value: string }[]? what a rule asks about, of all that the call wants
+---@field suggestion string? a pattern that may be remembered in place of the one value
+
+---A list of what is remembered: tool or key of a rule, and value.
+---@class lathe.Remember
+---@field scope "chat"|"project"
+---@field [integer] { tool: string, value: string? }
 
 ---Asks about a call.
 ---@param chat lathe.Chat
@@ -84,6 +92,25 @@ local function current(chat)
   return chat.questions[1]
 end
 
+---Has the user choose between the very command and a pattern, which they may edit.
+---@param question lathe.Question
+---@param give fun(reason: nil, pattern: string?)
+local function choose_pattern(question, give)
+  local exact, suggestion = question.remember[1].value, question.suggestion
+  local choices = { ("only `%s`"):format(block.one_line(exact or "")), ("a pattern, such as `%s`"):format(suggestion) }
+  vim.ui.select(choices, { prompt = "Always accept" }, function(_, index)
+    if index == 1 then
+      give()
+    elseif index == 2 then
+      vim.ui.input({ prompt = "Pattern (* is anything): ", default = suggestion }, function(pattern)
+        if pattern and pattern:find("%S") then -- <Esc> leaves the question open
+          give(nil, vim.trim(pattern))
+        end
+      end)
+    end
+  end)
+end
+
 ---Answers a question.
 ---@param chat lathe.Chat
 ---@param answer "always"|"accept"|"reject"|"cancel"
@@ -100,14 +127,16 @@ function M.answer(chat, answer)
     return require("lathe.notify").info("this question can only be answered for this call")
   end
   local call = question.call
-  local function give(reason)
+  local function give(reason, pattern)
     -- While the reason was typed the question may have become void.
     if remove(chat, question, answer) then
       call.reason = reason
-      core.lib.answer({ chat = chat.id, call = call.id, answer = answer, reason = reason })
+      core.lib.answer({ chat = chat.id, call = call.id, answer = answer, reason = reason, pattern = pattern })
     end
   end
-  if answer ~= "reject" then
+  if answer == "always" and question.suggestion then
+    return choose_pattern(question, give)
+  elseif answer ~= "reject" then
     return give()
   end
   vim.ui.input({ prompt = "Reason for the model (may be empty): " }, function(reason)

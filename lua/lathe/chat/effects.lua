@@ -14,6 +14,7 @@ local judge = require("lathe.chat.judge")
 local log = require("lathe.log")
 local notice = require("lathe.chat.notice")
 local notify = require("lathe.notify")
+local permissions = require("lathe.chat.permissions")
 local prompt = require("lathe.chat.prompt")
 local saving = require("lathe.chat.saving")
 local system = require("lathe.chat.system")
@@ -209,6 +210,30 @@ local function tell(chat, kind, text, attempt, of, wait_ms)
   end
 end
 
+---Asks the adapter for the request and starts it.
+---@param chat lathe.Chat
+---@param request integer
+---@param is_wanted fun(): boolean a key may come late
+local function send(chat, request, is_wanted)
+  local prompts = system.prompts(chat)
+  adapters.request(chat.adapter, chat, prompts, function(fields, message)
+    if not is_wanted() then
+      return
+    end
+    if fields then
+      fields.chat, fields.request, fields.tools = chat.id, request, chat.tool_registry:offered()
+      fields.system = prompts
+      -- Maybe long after this effect, when nobody else ends the request. The fields are the adapter's.
+      local ok, err = pcall(core.lib.start_request, fields)
+      if ok then
+        return
+      end
+      message = "the request does not fit: " .. calls.readable(err)
+    end
+    core.lib.fail_request({ chat = chat.id, request = request, message = message })
+  end)
+end
+
 ---The performers of the engine's effects.
 ---@param chats table<integer, lathe.Chat> by id
 ---@return lathe.Performers
@@ -262,23 +287,21 @@ function M.performers(chats)
     saving.note(chat) -- a tool may have added others
     chat.request = request
     chat.is_answering = true
-    local prompts = system.prompts(chat)
-    adapters.request(chat.adapter, chat, prompts, function(fields, message)
-      -- A key may have come late: after a stop nothing is sent any more.
-      if chats[id] ~= chat or chat.is_closing or chat.request ~= request then
-        return
+    -- After a stop nothing is sent any more.
+    local function is_wanted()
+      return chats[id] == chat and not chat.is_closing and chat.request == request
+    end
+    -- First of all: they may hide tools from the model.
+    permissions.load(chat, function(fault)
+      if fault and is_wanted() then
+        core.lib.fail_request({
+          chat = id,
+          request = request,
+          message = "the permission rules could not be loaded: " .. fault,
+        })
+      elseif is_wanted() then
+        send(chat, request, is_wanted)
       end
-      if fields then
-        fields.chat, fields.request, fields.tools = id, request, chat.tool_registry:offered()
-        fields.system = prompts
-        -- Maybe long after this effect, when nobody else ends the request. The fields are the adapter's.
-        local ok, err = pcall(core.lib.start_request, fields)
-        if ok then
-          return
-        end
-        message = "the request does not fit: " .. calls.readable(err)
-      end
-      core.lib.fail_request({ chat = id, request = request, message = message })
     end)
   end
 
@@ -462,14 +485,32 @@ function M.performers(chats)
     end
   end
 
-  function P.ask_approval(id, call, cause, rest, note, scope, value)
+  function P.load_permissions(id, call)
+    local chat = chats[id]
+    if chat then
+      permissions.load(chat, function(message)
+        if message then
+          log.error("the permission rules could not be loaded: " .. message)
+          core.lib.fail_permissions({ chat = id, call = call })
+        end
+      end)
+    end
+  end
+
+  function P.find_wants(id, call)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    local definition = call and chat.tool_registry:resolve(call.name)
+    return definition and gate.wants(call, definition) or nil
+  end
+
+  function P.ask_approval(id, call, question)
     local chat = chats[id]
     call = chat and chat.calls[call]
     if not call or chat.is_closing then
       return "the chat is closed"
     end
-    local remember = scope and { scope = scope, value = value } or nil
-    return approval.ask(chat, call, { cause = cause, rest = rest, note = note, remember = remember })
+    return approval.ask(chat, call, question)
   end
 
   function P.close_question(id, call)

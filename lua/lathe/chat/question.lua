@@ -17,6 +17,7 @@ local MAX_LINE_BYTES = 1000
 
 -- What made the gate ask, where the tool's own words do not say it.
 local causes = {
+  unknown = "No permission rule could be looked up for this call.",
   doom_loop = "The model makes this very call for the third time in a row.",
   protected = "This tool is protected: it asks in auto mode, too.",
   auto_mode = "In auto mode, each command of this tool that is not known to be safe asks.",
@@ -205,8 +206,12 @@ end
 function M.remembers(question)
   local remember = question.remember
   if remember then
-    local what = approvals.value(remember.value, question.call.name)
-    return ("remembers %s in this %s"):format(what, remember.scope)
+    local parts = {}
+    for i, one in ipairs(remember) do
+      parts[i] = approvals.value(one.value, one.tool)
+    end
+    local text = ("remembers %s in this %s"):format(table.concat(parts, ", "), remember.scope)
+    return question.suggestion and text .. ", or a pattern" or text
   end
 end
 
@@ -225,13 +230,22 @@ function M.text(chat, question)
     room = room - (why ~= "" and sheet:add_text(why, "", 2) or 0)
   end
   room = room - sheet:add_text(calls.question(call), "", math.max(math.ceil(room / 2), 2))
+  local wants = question.wants or {}
+  for i, want in ipairs(wants) do
+    if i > 1 and room < 4 then
+      room = room - 1
+      sheet:add(("… %d more like this  %s"):format(#wants - i + 1, more), "LatheFact")
+      break
+    end
+    room = room - sheet:add_text(want.value, want.key .. ": ", 2)
+  end
   sheet:add_arguments(call.args, math.max(room, 2))
   sheet:add("")
   local answers = {}
   local remembers = M.remembers(question)
   if remembers then
     if block.cells(remembers) > 2 * width then
-      remembers = ("remembers exactly this command in this %s"):format(question.remember.scope)
+      remembers = ("remembers exactly this in this %s"):format(question.remember.scope)
     end
     answers[1] = { key(chat, "always_accept"), "Always accept", remembers, needed = true }
   end

@@ -29,7 +29,7 @@ end
 ---@param text string
 ---@param indent string
 local function add_text(sheet, text, indent)
-  for _, line in ipairs(block.split(text)) do
+  for _, line in ipairs(text ~= "" and block.split(text) or {}) do
     sheet.lines[#sheet.lines + 1] = line == "" and "" or indent .. line
   end
 end
@@ -125,7 +125,11 @@ local function compose(chat, place)
     for _, asked in ipairs(chat.questions) do
       if own and asked.call == own.call then
         add_title(sheet, "Question")
-        add_text(sheet, calls.question(asked.call) .. (asked.note and "\n" .. asked.note or ""), "")
+        add_text(sheet, calls.question(asked.call), "")
+        add_text(sheet, asked.note or "", "")
+        for _, want in ipairs(asked.wants or {}) do
+          add_text(sheet, want.key .. ": " .. want.value, "")
+        end
       end
     end
     add_arguments(sheet, place)

@@ -21,6 +21,7 @@ function M.new(chat)
     _order = {},
     _group_order = {},
     _changes = 0,
+    _hidden = {},
   }, Registry)
 end
 
@@ -200,12 +201,29 @@ function Registry:clear()
   self._changes = self._changes + 1
 end
 
+---Leaves tools out of what the model is offered: permission rules deny every call of them.
+---@param hidden table<string, string> the rule, by the tool's name
+function Registry:hide(hidden)
+  if not vim.deep_equal(self._hidden, hidden) then
+    self._hidden = hidden
+    self._changes = self._changes + 1
+  end
+end
+
+---The rule that hides a tool from the model.
+---@param name string
+---@return string?
+function Registry:hidden_by(name)
+  return self._hidden[name]
+end
+
 ---The tools in use that can be offered now, in the order in which they were added.
+---@param with_hidden boolean? those as well that permission rules hide
 ---@return { name: string, found: lathe.FoundTool }[]
-function Registry:usable()
+function Registry:usable(with_hidden)
   local list = {}
   for _, name in ipairs(self._order) do
-    local found = self:find(name)
+    local found = (with_hidden or not self._hidden[name]) and self:find(name)
     if found then
       list[#list + 1] = { name = name, found = found }
     end
