@@ -764,6 +764,27 @@ fn what_a_skipped_command_had_printed_stays_with_its_call() {
 }
 
 #[test]
+fn a_denied_call_is_one_line_that_names_the_rule() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        require("lathe").setup({
+          adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = { answer("t", {}), { text = "done" } } }) } },
+          interactions = { chat = { adapter = "fake", tools = { t = tool("t", { "rm -rf target" }) } } },
+          permission = { bash = { { "rm *", "deny" } } },
+        })
+        chat = require("lathe").chat({ tools = { "t" }, prompt = "go", submit = true })
+        alone()"#,
+    );
+    editor.wait_ended(1);
+    editor.wait_screen("done");
+    let shown = line(&editor, "✗ t");
+    assert!(shown.ends_with("denied by rule bash \"rm *\" (setup())") && shown.chars().count() == 80, "{shown}");
+    assert!(!editor.buffer().contains("rm -rf"), "{}", editor.buffer());
+    editor.assert_quiet();
+}
+
+#[test]
 fn ten_thousand_calls_with_long_output_are_folded_and_do_not_hold_the_editor() {
     let editor = Setup::default().size(100, 40).start();
     editor.lua(PRELUDE);

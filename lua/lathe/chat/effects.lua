@@ -87,6 +87,10 @@ local function show_end(chat, call, status, content, duration_ms)
   call_block.question = false
   call_block.state = status
   call_block.fact = fact_of(call, status, duration_ms)
+  local rule = status == "denied" and content and content:match("^denied by rule [^\n]-%b()")
+  if rule then -- the line says it all; `gV` shows what the model has read
+    call_block.fact, content = block.one_line(rule), nil
+  end
   if content and call.command and not has_text[status] then
     -- That it was ended is told by the line; what it had printed is not.
     content = content:match("What it had printed:\n(.*%S)")
