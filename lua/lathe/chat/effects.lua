@@ -93,7 +93,7 @@ local function show_end(chat, call, status, content, duration_ms)
   end
   if content and call.command and not has_text[status] then
     -- That it was ended is told by the line; what it had printed is not.
-    content = content:match("What it had printed:\n(.*%S)")
+    content = content:match("What it had printed:\nstdout:\n(.*%S)") or content:match("What it had printed:\n(.*%S)")
   end
   if content and (has_text[status] or call.command) then
     if not was_prepared then
