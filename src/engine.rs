@@ -117,8 +117,10 @@ pub enum Event {
     RequestStarted { chat: ChatId, request: RequestId, tools: Arc<[OfferedTool]> },
     /// Pieces of the answer.
     RequestItems { chat: ChatId, request: RequestId, items: Vec<Item> },
-    /// Something about the request that the user should know: it is tried again, a tool was left out.
+    /// Something about the request that the user should know: a tool was left out.
     RequestNoted { chat: ChatId, request: RequestId, text: String },
+    /// The request failed for now and is sent again.
+    RequestRetried { chat: ChatId, request: RequestId, retry: Retry },
     /// The answer is complete.
     RequestFinished { chat: ChatId, request: RequestId },
     /// No (complete) answer; `message` is for the user.
@@ -318,13 +320,28 @@ pub enum Effect {
     Log { level: LogLevel, text: String },
 }
 
+/// A request that is sent again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// Why it failed.
+    pub reason: String,
+    /// Which attempt after the first comes next.
+    pub attempt: u32,
+    /// How many there are at most.
+    pub of: u32,
+    /// How long it waits before that, in ms.
+    pub wait_ms: u64,
+}
+
 /// Something the user should know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Notice {
     /// The request failed; the text says why.
     RequestFailed(String),
-    /// The request is tried again, or is not quite what was wanted; the text says why.
+    /// The request is not quite what was wanted; the text says why.
     Request(String),
+    /// The request failed for now and is sent again; told anew with each attempt.
+    Retrying(Retry),
     /// The input is empty and there is nothing to send again.
     NothingToSend,
     /// There is no call to skip.
@@ -452,7 +469,10 @@ impl Engine {
             Event::SavingChanged { text, .. } => chat.saving_changed(shell, text),
             Event::RequestStarted { request, tools, .. } => chat.request_started(shell, request, tools),
             Event::RequestItems { request, items, .. } => chat.request_items(shell, request, items),
-            Event::RequestNoted { request, text, .. } => chat.request_noted(shell, request, text),
+            Event::RequestNoted { request, text, .. } => chat.request_noted(shell, request, Notice::Request(text)),
+            Event::RequestRetried { request, retry, .. } => {
+                chat.request_noted(shell, request, Notice::Retrying(retry));
+            }
             Event::RequestFinished { request, .. } => chat.request_finished(shell, request),
             Event::RequestFailed { request, message, .. } => chat.request_failed(shell, request, message),
             Event::CallsChecked { calls, .. } => chat.calls_checked(shell, calls),
@@ -510,6 +530,7 @@ impl Event {
             | Self::RequestStarted { chat, .. }
             | Self::RequestItems { chat, .. }
             | Self::RequestNoted { chat, .. }
+            | Self::RequestRetried { chat, .. }
             | Self::RequestFinished { chat, .. }
             | Self::RequestFailed { chat, .. }
             | Self::CallsChecked { chat, .. }

@@ -29,6 +29,8 @@ local defaults = {
         close = { modes = { n = "gC" }, desc = "Close the chat" },
         next_heading = { modes = { n = "]]" }, desc = "Next heading" },
         prev_heading = { modes = { n = "[[" }, desc = "Previous heading" },
+        view_all = { modes = { n = "gV" }, desc = "View all of a call" },
+        yank_code = { modes = { n = "gy" }, desc = "Yank a code block" },
         always_accept = { modes = { n = "g1" }, desc = "Answer: always accept" },
         accept = { modes = { n = "g2" }, desc = "Answer: accept" },
         reject = { modes = { n = "g3" }, desc = "Answer: reject this call" },

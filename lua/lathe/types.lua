@@ -214,6 +214,7 @@ error("lathe.types is for the language server only")
 ---@field taken string? what was taken from the input and is on its way into the history
 ---@field last_llm lathe.Message?
 ---@field usage { input: integer, output: integer }?
+---@field retry_line lathe.Block? the line of a request that is tried again
 ---@field adapter_message string? why there is no adapter
 ---@field opens_for_questions boolean?
 ---@field system_prompt string? the chat's own
@@ -476,7 +477,7 @@ error("lathe.types is for the language server only")
 ---@field run_output fun(chat: integer, call: integer, kind: string, cmd: integer?, text: string?): string|false|nil
 ---@field run_exit fun(chat: integer, call: integer, shared: boolean)
 ---@field finish_call lathe.FinishCall
----@field notify fun(chat: integer, kind: string, text: string?)
+---@field notify fun(chat: integer, kind: string, text: string?, attempt: integer?, of: integer?, wait_ms: integer?)
 ---@field tell fun(text: string)
 ---@field finish_turn fun(chat: integer, how: "done"|"stopped"|"cancelled"|"failed"|"held")
 ---@field clear_chat fun(chat: integer)

@@ -9,7 +9,7 @@ use super::convert::{Fields, JsonMarks, Unfolding, exact_text, integer, text};
 use super::permissions::{self, Asked};
 use super::replies::Make;
 use crate::chat::restore::{Body, Look};
-use crate::engine::{Answer, ChatId, Effect, Event, LogLevel, Notice, Output, OutputOutcome, TurnEnd};
+use crate::engine::{Answer, ChatId, Effect, Event, LogLevel, Notice, Output, OutputOutcome, Retry, TurnEnd};
 use crate::error::Error;
 use crate::gate::{Cause, Fact, Found};
 use crate::message::Message;
@@ -203,7 +203,11 @@ impl Performers {
             Effect::FinishBatch { chat, failed } => call("finish_batch", &lua_fn.finish_batch, (chat.0, failed))?,
             Effect::Notify { chat, notice } => {
                 let (kind, text) = notice_words(&notice);
-                call("notify", &lua_fn.notify, (chat.0, kind, text))?
+                let numbers = match &notice {
+                    Notice::Retrying(Retry { attempt, of, wait_ms, .. }) => (Some(*attempt), Some(*of), Some(*wait_ms)),
+                    _ => (None, None, None),
+                };
+                call("notify", &lua_fn.notify, (chat.0, kind, text, numbers.0, numbers.1, numbers.2))?
             }
             Effect::Tell { text } => call("tell", &lua_fn.tell, text)?,
             Effect::FinishTurn { chat, end } => call("finish_turn", &lua_fn.finish_turn, (chat.0, end_word(end)))?,
@@ -460,6 +464,7 @@ fn notice_words(notice: &Notice) -> (&'static str, Option<&str>) {
     match notice {
         Notice::RequestFailed(message) => ("request_failed", Some(message)),
         Notice::Request(text) => ("request", Some(text)),
+        Notice::Retrying(retry) => ("retrying", Some(&retry.reason)),
         Notice::Restored(text) => ("restored", Some(text)),
         Notice::Saving(text) => ("saving", Some(text)),
         Notice::NothingToSend => ("nothing_to_send", None),

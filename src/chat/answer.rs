@@ -56,9 +56,9 @@ impl Chat {
     }
 
     /// Something about a request for the user.
-    pub fn request_noted(&mut self, shell: &mut Shell, request: RequestId, text: String) {
+    pub fn request_noted(&mut self, shell: &mut Shell, request: RequestId, notice: Notice) {
         match &self.turn {
-            Turn::Answering(answering) if answering.request == request => self.notify(shell, Notice::Request(text)),
+            Turn::Answering(answering) if answering.request == request => self.notify(shell, notice),
             _ => self.ignore_late(shell, "note"),
         }
     }

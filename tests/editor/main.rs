@@ -25,6 +25,7 @@ mod interleave;
 mod keys;
 mod leaving;
 mod library;
+mod looks;
 mod permissions;
 mod provider;
 mod questions;
