@@ -181,7 +181,7 @@ impl Decoder {
 }
 
 /// How many bytes of a name the providers take.
-const MAX_NAME_BYTES: usize = 64;
+pub(crate) const MAX_NAME_BYTES: usize = 64;
 
 /// Tools under the names that providers take (R049): up to 64 letters, digits, `_` and `-`. Most names are legal as they
 /// are; another one is made legal and unique, the same way in every request.
@@ -238,7 +238,7 @@ fn is_legal_byte(byte: u8) -> bool {
 }
 
 /// The first 55 bytes, `_`, and eight digits of a hash of the whole.
-fn shorten(name: &str, salt: u32) -> String {
+pub(crate) fn shorten(name: &str, salt: u32) -> String {
     let head = name.bytes().take(MAX_NAME_BYTES - 9);
     let head: String = head.map(|byte| if is_legal_byte(byte) { char::from(byte) } else { '_' }).collect();
     format!("{head}_{:08x}", fnv1a(name.bytes().chain(salt.to_le_bytes().into_iter().filter(|byte| *byte != 0))))
