@@ -109,6 +109,8 @@ pub struct BuildInput<'a> {
     pub tools_override: Option<&'a Value>,
     /// Tools that the provider knows by itself, as the body names them. They follow the others; a hook names its own.
     pub extra_tools: &'a [Value],
+    /// Whether the model takes pictures.
+    pub vision: bool,
     /// Fields of the body: `model`, `temperature`, `stream` …
     pub settings: &'a Map<String, Value>,
 }

@@ -3,6 +3,7 @@
 
 mod convert;
 mod guard;
+mod native;
 mod perform;
 mod pump;
 mod waker;
@@ -74,6 +75,7 @@ impl Exports<'_> {
         self.chats()?;
         self.requests()?;
         self.commands()?;
+        self.native()?;
         self.hot()
     }
 
@@ -127,7 +129,8 @@ impl Exports<'_> {
         self.add("counts", |lua, pump, ()| {
             let (chats, events, effects) = pump.counts();
             let commands = pump.runtime.command_count();
-            let counts = [("chats", chats), ("events", events), ("effects", effects), ("commands", commands)];
+            let schemas = pump.runtime.schemas().compiled_count();
+            let counts = [("chats", chats), ("events", events), ("effects", effects), ("commands", commands), ("schemas", schemas)];
             let counts = lua.create_table_from(counts);
             counts.map(Value::Table).map_err(|error| Error::Lua { export: "counts", source: error.into() })
         })?;
@@ -191,9 +194,11 @@ impl Exports<'_> {
             let fields = Fields::new("tool_set", table)?;
             let tools = fields.list("tools", |tool| {
                 let (name, parameters) = (tool.text("name")?, tool.optional_text("schema")?);
+                let fills_defaults = tool.optional_boolean("fills_defaults")? == Some(true);
+                let schemas = pump.runtime.schemas();
                 let offered = OfferedTool {
                     name: name.clone(),
-                    schema: parameters.as_ref().map(|schema| pump.runtime.schemas().intern(schema)),
+                    schema: parameters.as_ref().map(|schema| schemas.intern_with(schema, fills_defaults)),
                     numeric_strings: tool.boolean("numeric_strings")?,
                     parallel: tool.boolean("parallel")?,
                 };
@@ -205,6 +210,7 @@ impl Exports<'_> {
             fields.finish()?;
             let (offered, described): (Vec<_>, Vec<_>) = tools.into_iter().unzip();
             let described: Vec<_> = described.into_iter().flatten().collect();
+            pump.runtime.compile_schemas(offered.iter().filter_map(|tool: &OfferedTool| tool.schema).collect());
             let set = lua.create_userdata(ToolSet { offered: offered.into(), described: described.into() });
             set.map(Value::UserData).map_err(|error| Error::Lua { export: "tool_set", source: error.into() })
         })?;
@@ -249,6 +255,7 @@ impl Exports<'_> {
                         extra_tools: fields.optional_text("extra_tools")?,
                         settings: fields.text("settings")?,
                         streaming: fields.boolean("stream")?,
+                        vision: fields.boolean("vision")?,
                         http: HttpRequest {
                             limits: HttpLimits {
                                 connect_ms: fields.integer("connect_ms")?,

@@ -11,8 +11,9 @@ use crate::adapter::Item;
 use crate::chat::{Chat, Ids, Shell};
 use crate::gate::{Fact, Question};
 use crate::message::{History, Message, Role};
+use crate::native::media::Given;
 use crate::output::{Keep, Limits};
-use crate::tool::{CallId, CallStatus, CheckedCall, OfferedTool, Preparation, UncheckedCall};
+use crate::tool::{CallId, CallStatus, CheckedCall, KeptMedia, OfferedTool, Preparation, UncheckedCall};
 
 /// One chat, unique in the life of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -105,6 +106,8 @@ pub enum Event {
     /// Reply to [`Effect::PrepareCall`]: copying, `env` or `setup` threw. `on_exit`: `setup` was reached and there is
     /// an `on_exit` to run.
     CallNotPrepared { chat: ChatId, call: CallId, message: String, on_exit: bool },
+    /// Reply to [`Effect::PrepareCall`]: the user's own settings forbid this call, whatever the gate would say (N-38).
+    CallDenied { chat: ChatId, call: CallId, message: String },
     /// Reply to [`Effect::FindFact`]. None: it could not be found, which counts as ask.
     FactFound { chat: ChatId, call: CallId, fact: Fact, answer: Option<bool> },
     /// The user's answer to [`Effect::AskApproval`].
@@ -117,12 +120,14 @@ pub enum Event {
     CommandFinished { chat: ChatId, call: CallId, cmd: usize, succeeded: bool, text: String },
     /// The tool added text for its result.
     OutputAdded { chat: ChatId, call: CallId, content: String },
+    /// The tool added a picture, a sound or a file to its result.
+    MediaAdded { chat: ChatId, call: CallId, media: Given },
     /// Reply to [`Effect::RunOutput`].
     OutputFinished { chat: ChatId, call: CallId, outcome: OutputOutcome },
     /// Reply to [`Effect::RunExit`].
     ExitFinished { chat: ChatId, call: CallId },
-    /// Reply to [`Effect::CutContent`]: what is left, with a mark.
-    ContentCut { chat: ChatId, call: CallId, content: String },
+    /// Reply to [`Effect::CutContent`]: what is left, with a mark where something is gone, and what became of the media.
+    ContentCut { chat: ChatId, call: CallId, content: String, media: KeptMedia },
     /// The user ends the running calls, the queue goes on.
     CallSkipped { chat: ChatId },
     /// The user stops the chat: request, running and queued calls.
@@ -240,8 +245,9 @@ pub enum Effect {
     RunOutput { chat: ChatId, call: CallId, output: Output },
     /// Run `handlers.on_exit` → [`Event::ExitFinished`].
     RunExit { chat: ChatId, call: CallId },
-    /// Cut a result that is too long, off the main loop, and save the whole of it → [`Event::ContentCut`], always.
-    CutContent { chat: ChatId, call: CallId, content: String, limits: Limits },
+    /// Cut a result that is too long, off the main loop, and save the whole of it and its media → [`Event::ContentCut`],
+    /// always.
+    CutContent { chat: ChatId, call: CallId, content: String, limits: Limits, media: Vec<Given> },
     /// The call is over. `content`: a text of ours (an error, a default) that the user sees as well as the model.
     FinishCall { chat: ChatId, call: CallId, status: CallStatus, content: Option<String>, duration_ms: u64 },
     /// The batch is over.
@@ -381,6 +387,7 @@ impl Engine {
             Event::CallNotPrepared { call, message, on_exit, .. } => {
                 chat.call_not_prepared(shell, call, message, on_exit);
             }
+            Event::CallDenied { call, message, .. } => chat.call_denied(shell, call, message),
             Event::FactFound { call, fact, answer, .. } => chat.fact_found(shell, call, fact, answer),
             Event::ApprovalAnswered { call, answer, .. } => chat.approval_answered(shell, call, answer),
             Event::CmdFinished { call, cmd, succeeded, .. } => chat.cmd_finished(shell, call, cmd, succeeded),
@@ -389,9 +396,10 @@ impl Engine {
                 chat.command_finished(shell, call, cmd, succeeded, text);
             }
             Event::OutputAdded { call, content, .. } => chat.output_added(shell, call, content),
+            Event::MediaAdded { call, media, .. } => chat.media_added(shell, call, media),
             Event::OutputFinished { call, outcome, .. } => chat.output_finished(shell, call, outcome),
             Event::ExitFinished { call, .. } => chat.exit_finished(shell, call),
-            Event::ContentCut { call, content, .. } => chat.content_cut(shell, call, content),
+            Event::ContentCut { call, content, media, .. } => chat.content_cut(shell, call, content, media),
             Event::CallSkipped { .. } => chat.call_skipped(shell),
             Event::ChatStopped { .. } => chat.stopped(shell),
             Event::ChatCleared { .. } => chat.cleared(shell),
@@ -433,12 +441,14 @@ impl Event {
             | Self::CallsChecked { chat, .. }
             | Self::CallPrepared { chat, .. }
             | Self::CallNotPrepared { chat, .. }
+            | Self::CallDenied { chat, .. }
             | Self::FactFound { chat, .. }
             | Self::ApprovalAnswered { chat, .. }
             | Self::CmdFinished { chat, .. }
             | Self::CommandStarted { chat, .. }
             | Self::CommandFinished { chat, .. }
             | Self::OutputAdded { chat, .. }
+            | Self::MediaAdded { chat, .. }
             | Self::OutputFinished { chat, .. }
             | Self::ExitFinished { chat, .. }
             | Self::ContentCut { chat, .. }

@@ -5,6 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
+use crate::message::Attachment;
+
 /// How much of a tool's name a text shows, in characters.
 const SHOWN_CHARS: usize = 100;
 
@@ -101,6 +103,15 @@ pub enum ArgumentsError {
     /// Nobody looked at them, for a fault of ours; the history carries `{}` in their place, since they may be anything.
     #[error("{0}")]
     NotChecked(String),
+}
+
+/// What became of the media of a result.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KeptMedia {
+    /// A line for each of them, for model and user: what it is, and where. None: there are none.
+    pub notes: Option<String>,
+    /// The pictures that may be sent to a model.
+    pub attachments: Vec<Attachment>,
 }
 
 /// What Lua tells about a call once its copy is made, `env` and `handlers.setup` have run.

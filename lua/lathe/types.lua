@@ -245,7 +245,7 @@ error("lathe.types is for the language server only")
 
 ---@class lathe.AdapterOpts
 ---@field stream? boolean default true
----@field vision? boolean
+---@field vision? boolean|fun(self: lathe.Adapter, model: string?): boolean whether the model takes pictures
 ---@field proxy? string an empty one: none, whatever the environment says
 ---@field allow_insecure? boolean take any certificate
 ---@field retries? integer default 4
@@ -292,6 +292,13 @@ error("lathe.types is for the language server only")
 ---@field project_tools? table
 ---@field display? table
 
+---A picture, a sound or a file.
+---@class (exact) lathe.Media
+---@field kind "image"|"audio"|"blob"
+---@field data string bytes, base64 or a `data:` URL
+---@field mime string?
+---@field uri string? of the resource that it belongs to
+
 -- The library ---------------------------------------------------------------------------------------------------------
 
 ---A list of offered tools, held by the library.
@@ -325,6 +332,7 @@ error("lathe.types is for the language server only")
 ---@field schema string? JSON text
 ---@field strict boolean?
 ---@field numeric_strings boolean
+---@field fills_defaults boolean? what a call leaves out gets the schema's default
 ---@field parallel boolean
 ---@field by_provider boolean? the provider knows it: it is not described in the request
 
@@ -351,9 +359,14 @@ error("lathe.types is for the language server only")
 ---@field finish_cmd fun(chat: integer, call: integer, cmd: integer, succeeded: boolean)
 ---@field add_output fun(chat: integer, call: integer, content: string)
 ---@field drain fun()
+---@field keep_media fun(o: { folder: string }) where pictures and files of tools go; removes there what is old
+---@field add_media fun(chat: integer, call: integer, o: lathe.Media)
+---@field native_media fun(o: lathe.Media): { data: string, mime: string } as base64
+---@field native_match fun(o: { uri: string, templates: string[] }): { index: integer, params: table<string, string> }?
+---@field native_names fun(o: { prefix: string, servers: table[] }): { group: string, tools: string[], collisions: string[] }[]
 ---@field keep_outputs fun(o: { folder: string }) where the whole of what is cut goes; removes there what is old
 ---@field shutdown fun()
----@field counts fun(): { chats: integer, events: integer, effects: integer, commands: integer }
+---@field counts fun(): { chats: integer, events: integer, effects: integer, commands: integer, schemas: integer }
 ---@field panic? fun(elsewhere?: boolean) only in debug builds; elsewhere: on another thread
 
 ---A message joined the history. `wire_id`, `is_error`: of a result. `typed`: by the user, when the model reads more.
@@ -375,7 +388,7 @@ error("lathe.types is for the language server only")
 ---@field add_call fun(chat: integer, call: integer, wire_id: string, name: string, arguments: string)
 ---@field start_batch fun(chat: integer, calls: integer)
 ---@field finish_batch fun(chat: integer, failed: boolean)
----@field prepare_call fun(chat: integer, call: integer, args: table): boolean, integer|string, integer|boolean, string|boolean, integer?
+---@field prepare_call fun(chat: integer, call: integer, args: table): boolean, integer|string, integer|boolean, string|boolean, (integer|true)?
 ---@field find_fact fun(chat: integer, call: integer, fact: "own_approval"): boolean?
 ---@field ask_approval fun(chat: integer, call: integer, cause: string, can_remember: boolean, rest: integer): string?
 ---@field close_question fun(chat: integer, call: integer)

@@ -161,8 +161,8 @@ impl Performers {
                 call::<()>("run_exit", &lua_fn.run_exit, (chat.0, id.0))?;
                 return Ok(Some(Event::ExitFinished { chat, call: id }));
             }
-            Effect::CutContent { chat, call: id, content, limits } => {
-                runtime.cut_content(chat, id, content, limits);
+            Effect::CutContent { chat, call: id, content, limits, media } => {
+                runtime.cut_content(chat, id, content, limits, media);
             }
             Effect::FinishCall { chat, call: id, status, content, duration_ms } => {
                 let arguments = (chat.0, id.0, status.as_str(), content.as_deref(), duration_ms);
@@ -208,7 +208,7 @@ impl Performers {
                 let reasoning = Some(reasoning.as_str()).filter(|reasoning| !reasoning.is_empty());
                 call("add_message", function, (chat.0, "llm", content.as_str(), none, none, true, reasoning))
             }
-            Message::Tool { wire_id, content, is_error } => {
+            Message::Tool { wire_id, content, is_error, .. } => {
                 call("add_message", function, (chat.0, "tool", content.as_str(), wire_id.as_str(), *is_error, true))
             }
         }
@@ -294,7 +294,7 @@ fn reject(chat: ChatId, call: CallId, reason: String) -> Event {
     Event::ApprovalAnswered { chat, call, answer: Answer::Reject { reason: Some(reason) } }
 }
 
-/// Reads `true, n_cmds, defines, approval, timeout_ms or nil` or `false, message, set_up, on_exit`.
+/// Reads `true, n_cmds, defines, approval, timeout_ms or nil` or `false, message, set_up, on_exit, denied`.
 fn preparation(chat: ChatId, call: CallId, given: &MultiValue) -> Result<Event, PerformError> {
     let nil = Value::Nil;
     let at = |index: usize| given.get(index).unwrap_or(&nil);
@@ -303,6 +303,9 @@ fn preparation(chat: ChatId, call: CallId, given: &MultiValue) -> Result<Event, 
     let boolean = |index: usize| at(index).as_boolean().ok_or_else(|| wanted("a boolean", index));
     if !boolean(0)? {
         let message = text(at(1)).ok_or_else(|| wanted("a message", 1))?;
+        if at(4).as_boolean() == Some(true) {
+            return Ok(Event::CallDenied { chat, call, message });
+        }
         // `on_exit` is due only after `setup`.
         let on_exit = boolean(2)? && boolean(3)?;
         return Ok(Event::CallNotPrepared { chat, call, message, on_exit });

@@ -93,7 +93,7 @@ impl Hand {
     fn results(&self) -> Vec<(String, String, bool)> {
         let history = self.engine.history(self.chat).expect("the chat is there");
         let tools = history.messages().iter().filter_map(|message| match message.as_ref() {
-            Message::Tool { wire_id, content, is_error } => Some((wire_id.clone(), content.clone(), *is_error)),
+            Message::Tool { wire_id, content, is_error, .. } => Some((wire_id.clone(), content.clone(), *is_error)),
             _ => None,
         });
         tools.collect()
@@ -806,7 +806,7 @@ fn p70_a_result_over_the_limits_is_cut_before_it_joins_the_history() {
     let [second, third, fourth] = [1, 2, 3].map(|after| CallId(first.0 + after));
     let effects = hand.finish(first, "12345\n7890a");
     let content = "12345\n7890a".to_owned();
-    assert!(effects.contains(&Effect::CutContent { chat, call: first, content, limits }), "{effects:?}");
+    assert!(effects.contains(&Effect::CutContent { chat, call: first, content, limits, media: vec![] }), "{effects:?}");
     // Each is prepared as soon as the one before is decided.
     hand.finish(second, "12345\n7890");
     assert_eq!(hand.results(), [], "exactly at the limit is not cut, and waits for the one before");
@@ -816,15 +816,15 @@ fn p70_a_result_over_the_limits_is_cut_before_it_joins_the_history() {
     let late = Event::OutputAdded { chat, call: third, content: "late".into() };
     assert!(matches!(hand.say(late)[..], [Effect::Log { level: LogLevel::Debug, .. }]));
     hand.say(Event::ChatStopped { chat });
-    hand.say(Event::ContentCut { chat, call: third, content: "cut 3".into() });
+    hand.say(Event::ContentCut { chat, call: third, content: "cut 3".into(), media: KeptMedia::default() });
     assert_eq!(hand.results(), []);
-    let effects = hand.say(Event::ContentCut { chat, call: first, content: "cut 1".into() });
+    let effects = hand.say(Event::ContentCut { chat, call: first, content: "cut 1".into(), media: KeptMedia::default() });
     let texts: Vec<_> = hand.results().into_iter().map(|(_, text, _)| text).collect();
     assert_eq!(texts, ["cut 1", "12345\n7890", "cut 3"]);
     assert_eq!(ended(&effects), None, "the fourth is still being prepared");
     let ready = preparation(0, Defined::default(), OwnApproval::Run, None);
     hand.say(Event::CallPrepared { chat, call: fourth, preparation: ready });
-    let effects = hand.say(Event::ContentCut { chat, call: fourth, content: "cut 4".into() });
+    let effects = hand.say(Event::ContentCut { chat, call: fourth, content: "cut 4".into(), media: KeptMedia::default() });
     assert_eq!(ended(&effects), Some(TurnEnd::Stopped));
 }
 
@@ -1009,7 +1009,7 @@ impl Storm {
             }
             Effect::CutContent { chat, call, content, .. } => {
                 let content = content[..1].to_owned();
-                self.loose.push(Event::ContentCut { chat, call, content });
+                self.loose.push(Event::ContentCut { chat, call, content, media: KeptMedia::default() });
             }
             Effect::FinishCall { call, .. } => *self.finished.entry(call).or_default() += 1,
             Effect::CloseChat { chat } => {

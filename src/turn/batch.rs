@@ -146,6 +146,7 @@ impl Batch {
                 wire_id: call.wire_id.clone(),
                 content: result.content.clone(),
                 is_error: result.status.is_failure(),
+                attachments: result.attachments.clone(),
             });
             self.reported += 1;
             if let Some(message) = history.messages().last() {

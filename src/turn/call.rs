@@ -9,8 +9,10 @@ use serde_json::Value;
 use crate::engine::{Answer, ChatId, Effect, LogLevel, Output, OutputOutcome};
 use crate::gate::approvals::Approvals;
 use crate::gate::{self, Fact, Facts, GatedCall, Verdict};
+use crate::message::Attachment;
+use crate::native::media::Given;
 use crate::output::Limits;
-use crate::tool::{CallId, CallStatus, Preparation, shown};
+use crate::tool::{CallId, CallStatus, KeptMedia, Preparation, shown};
 
 /// What a call may touch while it handles an event.
 pub struct Context<'a> {
@@ -53,6 +55,8 @@ pub struct ToolCall {
     stage: Stage,
     /// Texts that the tool added for its result.
     added: Vec<String>,
+    /// Pictures, sounds and files that it added.
+    media: Vec<Given>,
     /// What is told of a command that was ended, with what it had printed.
     printed: Option<String>,
     /// The texts of commands that no output function has passed on.
@@ -70,6 +74,8 @@ pub struct CallResult {
     pub status: CallStatus,
     /// The text for the model.
     pub content: String,
+    /// Pictures for the model.
+    pub attachments: Vec<Attachment>,
 }
 
 #[derive(Clone, Debug)]
@@ -108,6 +114,13 @@ struct Run {
 }
 
 impl Run {
+    /// Of a call of which nothing was prepared.
+    fn unprepared(started_ms: u64) -> Self {
+        let (defines, approval) = (crate::tool::Defined::default(), crate::tool::OwnApproval::Run);
+        let preparation = Preparation { cmds: 0, defines, approval, timeout_ms: None };
+        Self { preparation, started_ms, asked_ms: 0 }
+    }
+
     fn deadline_ms(&self) -> Option<u64> {
         self.preparation.timeout_ms.map(|limit| self.started_ms.saturating_add(limit).saturating_add(self.asked_ms))
     }
@@ -124,8 +137,8 @@ impl ToolCall {
         arguments: Result<Value, String>,
     ) -> Self {
         let stage = Stage::Queued(arguments);
-        let (added, printed, unsaid) = (Vec::new(), None, Vec::new());
-        Self { id, wire_id, name, parallel, fingerprint, repeated: 1, stage, added, printed, unsaid }
+        let (added, media, printed, unsaid) = (Vec::new(), Vec::new(), None, Vec::new());
+        Self { id, wire_id, name, parallel, fingerprint, repeated: 1, stage, added, media, printed, unsaid }
     }
 
     /// The result, once it is finished.
@@ -190,6 +203,13 @@ impl ToolCall {
         let defines = crate::tool::Defined { on_exit, ..Default::default() };
         let preparation = Preparation { cmds: 0, defines, approval: crate::tool::OwnApproval::Run, timeout_ms: None };
         self.exit(ctx, Run { preparation, started_ms, asked_ms: 0 }, end);
+    }
+
+    /// The user's own settings forbid it.
+    pub fn denied(&mut self, ctx: &mut Context, message: String) {
+        let Stage::Preparing { started_ms, cut } = &mut self.stage else { return self.ignore_late(ctx) };
+        let (started_ms, end) = (*started_ms, cut.take().unwrap_or(End::Denied(message)));
+        self.conclude(ctx, Run::unprepared(started_ms), end);
     }
 
     /// A fact arrived; none: it could not be found, which counts as ask.
@@ -324,6 +344,21 @@ impl ToolCall {
         }
     }
 
+    /// The tool added a picture, a sound or a file for its result.
+    pub fn media_added(&mut self, ctx: &mut Context, media: Given) {
+        match self.stage {
+            Stage::Cutting { .. } | Stage::Finished(_) | Stage::Queued(_) => self.ignore_late(ctx),
+            Stage::Preparing { .. }
+            | Stage::Deciding { .. }
+            | Stage::Asking { .. }
+            | Stage::Running { .. }
+            | Stage::Stopping { .. }
+            | Stage::Succeeding { .. }
+            | Stage::Ending { .. }
+            | Stage::Exiting { .. } => self.media.push(media),
+        }
+    }
+
     /// An output function is over.
     pub fn output_finished(&mut self, ctx: &mut Context, outcome: OutputOutcome) {
         match &mut self.stage {
@@ -436,7 +471,7 @@ impl ToolCall {
             End::Rejected(reason) if defines.rejected => Some(Output::Rejected { reason: reason.clone() }),
             End::Cancelled | End::Stopped if defines.cancelled => Some(Output::Cancelled),
             // What was skipped is told by us: the model must see that the user ended it, whatever the tool would say.
-            End::Success | End::Error(_) | End::TimedOut(_) | End::Rejected(_) => None,
+            End::Success | End::Error(_) | End::Denied(_) | End::TimedOut(_) | End::Rejected(_) => None,
             End::Cancelled | End::Stopped | End::Skipped => None,
         };
         match output {
@@ -487,32 +522,42 @@ impl ToolCall {
         };
         self.added.extend(ours.clone());
         let content = match self.added.join("\n\n") {
+            // The media speak for themselves.
+            empty if empty.trim().is_empty() && !self.media.is_empty() => String::new(),
             empty if empty.trim().is_empty() => "(no output)".to_owned(),
             content => content,
         };
         let duration_ms = ctx.now_ms.saturating_sub(run.started_ms).saturating_sub(run.asked_ms);
         // Here and nowhere else, so that one rule holds for every source, and for several texts of one call together.
-        if ctx.limits.are_exceeded_by(&content) {
+        if ctx.limits.are_exceeded_by(&content) || !self.media.is_empty() {
             self.stage = Stage::Cutting { status, ours, duration_ms };
-            let limits = ctx.limits.clone();
-            ctx.emit(Effect::CutContent { chat: ctx.chat, call: self.id, content, limits });
+            let (limits, media) = (ctx.limits.clone(), std::mem::take(&mut self.media));
+            ctx.emit(Effect::CutContent { chat: ctx.chat, call: self.id, content, limits, media });
             return;
         }
-        self.stage = Stage::Finished(CallResult { status, content });
+        self.stage = Stage::Finished(CallResult { status, content, attachments: Vec::new() });
         ctx.emit(Effect::FinishCall { chat: ctx.chat, call: self.id, status, content: ours, duration_ms });
     }
 
-    /// The result is short enough now.
-    pub fn content_cut(&mut self, ctx: &mut Context, content: String) {
+    /// The result is short enough now, and its media are kept.
+    pub fn content_cut(&mut self, ctx: &mut Context, content: String, media: KeptMedia) {
         let Stage::Cutting { status, ours, duration_ms } = &mut self.stage else { return self.ignore_late(ctx) };
         let (status, ours, duration_ms) = (*status, ours.take(), *duration_ms);
-        self.stage = Stage::Finished(CallResult { status, content });
+        let KeptMedia { notes, attachments } = media;
+        let with_notes = |text: String| match &notes {
+            Some(notes) if text.is_empty() => notes.clone(),
+            Some(notes) => format!("{text}\n\n{notes}"),
+            None => text,
+        };
+        let content = with_notes(content);
+        let ours = ours.map(&with_notes).or_else(|| notes.clone());
+        self.stage = Stage::Finished(CallResult { status, content, attachments });
         ctx.emit(Effect::FinishCall { chat: ctx.chat, call: self.id, status, content: ours, duration_ms });
     }
 
     /// For a call that never got to Lua.
     fn finish(&mut self, ctx: &mut Context, started_ms: u64, status: CallStatus, content: String) {
-        self.stage = Stage::Finished(CallResult { status, content: content.clone() });
+        self.stage = Stage::Finished(CallResult { status, content: content.clone(), attachments: Vec::new() });
         let duration_ms = ctx.now_ms.saturating_sub(started_ms);
         ctx.emit(Effect::FinishCall { chat: ctx.chat, call: self.id, status, content: Some(content), duration_ms });
     }

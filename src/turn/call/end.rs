@@ -11,6 +11,8 @@ pub enum End {
     Success,
     /// Something failed. The text is ours; none: the tool's own error function speaks.
     Error(Option<String>),
+    /// A rule or a function of the user forbids it; the text tells the model which.
+    Denied(String),
     /// The user said no.
     Rejected(Option<String>),
     /// The user cancelled this call or one before it.
@@ -28,9 +30,8 @@ impl End {
     pub fn kill_reason(&self) -> KillReason {
         match *self {
             Self::TimedOut(limit_ms) => KillReason::TimedOut { limit_ms },
-            Self::Success | Self::Error(_) | Self::Rejected(_) | Self::Cancelled | Self::Stopped | Self::Skipped => {
-                KillReason::User
-            }
+            Self::Success | Self::Error(_) | Self::Denied(_) | Self::Rejected(_) => KillReason::User,
+            Self::Cancelled | Self::Stopped | Self::Skipped => KillReason::User,
         }
     }
 
@@ -39,6 +40,7 @@ impl End {
         match self {
             Self::Success => CallStatus::Success,
             Self::Error(_) => CallStatus::Error,
+            Self::Denied(_) => CallStatus::Denied,
             Self::Rejected(_) => CallStatus::Rejected,
             Self::Cancelled => CallStatus::Cancelled,
             Self::Stopped => CallStatus::Stopped,
@@ -52,7 +54,7 @@ impl End {
     pub fn words(&self, defines: Defined, name: &str, printed: bool) -> Option<String> {
         match self {
             Self::Success if !defines.success => Some(format!("Executed {name}")),
-            Self::Error(Some(message)) => Some(message.clone()),
+            Self::Error(Some(message)) | Self::Denied(message) => Some(message.clone()),
             Self::Error(None) if !defines.error => Some(format!("Error calling {name}")),
             Self::TimedOut(_) if !defines.error && printed => Some(format!("Error calling {name}")),
             Self::TimedOut(limit_ms) if !defines.error => {
