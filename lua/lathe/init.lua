@@ -50,7 +50,8 @@ function M.chat(opts)
     true,
     "list of { role = user, system or llm, content = … }"
   )
-  return require("lathe.chat").new(opts)
+  local start_tool = require("lathe.chat.run").start
+  return require("lathe.chat").new(vim.tbl_extend("force", opts, { _start_tool = start_tool }))
 end
 
 ---Hides the last chat, or shows it; opens one when there is none.
@@ -105,6 +106,15 @@ function M.run_tool(name, args, opts, callback)
   end
   vim.validate("callback", callback, "callable", true)
   require("lathe.chat.run").start(name, args, callback)
+end
+
+-- Native servers -----------------------------------------------------------------------------------------------------
+
+for _, name in ipairs({ "add_server", "add_tool", "add_resource", "add_resource_template", "add_prompt" }) do
+  ---As in `lathe.native`.
+  M[name] = function(...)
+    return require("lathe.native")[name](...)
+  end
 end
 
 return M

@@ -22,6 +22,7 @@ mod interleave;
 mod keys;
 mod leaving;
 mod library;
+mod native;
 mod provider;
 mod questions;
 mod text;

@@ -10,6 +10,7 @@ local core = require("lathe.core")
 local events = require("lathe.events")
 local jobs = require("lathe.tools.jobs")
 local log = require("lathe.log")
+local native = require("lathe.native.list")
 local notify = require("lathe.notify")
 local prompt = require("lathe.chat.prompt")
 local system = require("lathe.chat.system")
@@ -128,6 +129,39 @@ local function tell(chat, kind, text)
   end
 end
 
+---Whether a request is still wanted: a key, or the list of tools, may have taken its time.
+---@param chats table<integer, lathe.Chat>
+---@param chat lathe.Chat
+---@param request integer
+---@return boolean
+local function is_current(chats, chat, request)
+  return chats[chat.id] == chat and not chat.is_closing and chat.request == request
+end
+
+---@param chats table<integer, lathe.Chat>
+---@param chat lathe.Chat
+---@param request integer
+local function send(chats, chat, request)
+  local prompts = system.prompts(chat)
+  adapters.request(chat.adapter, chat, prompts, function(fields, message)
+    -- After a stop nothing is sent any more.
+    if not is_current(chats, chat, request) then
+      return
+    end
+    if fields then
+      fields.chat, fields.request, fields.tools = chat.id, request, chat.tool_registry:offered()
+      fields.system = prompts
+      -- Maybe long after the effect, when nobody else ends the request. The fields are the adapter's.
+      local ok, err = pcall(core.lib.start_request, fields)
+      if ok then
+        return
+      end
+      message = "the request does not fit: " .. calls.readable(err)
+    end
+    core.lib.fail_request({ chat = chat.id, request = request, message = message })
+  end)
+end
+
 ---The performers of the engine's effects.
 ---@param chats table<integer, lathe.Chat> by id
 ---@return lathe.Performers
@@ -139,6 +173,8 @@ function M.performers(chats)
     if not chat or chat.is_closing then
       return nil
     end
+    native.begin_listing()
+    chat.is_listed = true
     local text, typed = prompt.take(chat)
     chat.taken = text
     return text, typed
@@ -179,23 +215,14 @@ function M.performers(chats)
     end
     chat.request = request
     chat.is_answering = true
-    local prompts = system.prompts(chat)
-    adapters.request(chat.adapter, chat, prompts, function(fields, message)
-      -- A key may have come late: after a stop nothing is sent any more.
-      if chats[id] ~= chat or chat.is_closing or chat.request ~= request then
-        return
+    if not chat.is_listed then
+      native.begin_listing()
+    end
+    chat.is_listed = false
+    chat.tool_registry:prepare(function()
+      if is_current(chats, chat, request) then
+        send(chats, chat, request)
       end
-      if fields then
-        fields.chat, fields.request, fields.tools = id, request, chat.tool_registry:offered()
-        fields.system = prompts
-        -- Maybe long after this effect, when nobody else ends the request. The fields are the adapter's.
-        local ok, err = pcall(core.lib.start_request, fields)
-        if ok then
-          return
-        end
-        message = "the request does not fit: " .. calls.readable(err)
-      end
-      core.lib.fail_request({ chat = id, request = request, message = message })
     end)
   end
 
@@ -408,7 +435,7 @@ function M.performers(chats)
       return
     end
     approval.close(chat, call)
-    calls.finish(chat, call)
+    calls.finish(chat, call, status)
     show_end(chat, call, status, content, duration_ms)
     events.emit_call("ToolFinished", chat, call, status, duration_ms)
     if chat.on_call_finished then

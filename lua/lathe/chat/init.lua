@@ -12,6 +12,7 @@ local config = require("lathe.config")
 local core = require("lathe.core")
 local effects = require("lathe.chat.effects")
 local events = require("lathe.events")
+local native = require("lathe.native.chat")
 local registry = require("lathe.tools.registry")
 local render = require("lathe.chat.render")
 local system = require("lathe.chat.system")
@@ -124,6 +125,7 @@ function M.new(opts)
   if not started then
     wipe_left_behind()
     lib.start(effects.performers(chats))
+    lib.keep_media({ folder = vim.fs.joinpath(vim.fn.stdpath("cache"), "lathe", "media") })
     lib.keep_outputs({ folder = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output") })
     started = true
   end
@@ -147,6 +149,7 @@ function M.new(opts)
     is_shown = false,
     turn = 0,
     opens_for_questions = opts._opens_for_questions,
+    start_tool = opts._start_tool,
   }, Chat)
   chat:find_adapter()
   chat.id = lib.open_chat({
@@ -327,6 +330,9 @@ end
 
 ---Sends what is in the input; while a turn runs it goes out with the results.
 function Chat:submit()
+  if not vim.in_fast_event() and native.take_over(self) then
+    return
+  end
   if vim.in_fast_event() then -- after what was put into the input before
     return vim.schedule(function()
       core.lib.submit({ chat = self.id })

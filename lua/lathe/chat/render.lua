@@ -513,6 +513,14 @@ function Render:input()
   return lines[1] and table.concat(lines, "\n") or nil
 end
 
+---Takes away what the user has typed; undo brings it back.
+function Render:clear_input()
+  local _, row, has_heading, end_row = input_lines(self)
+  with_options(self.bufnr, { modifiable = true, readonly = false }, function()
+    api.nvim_buf_set_lines(self.bufnr, has_heading and row + 1 or row, end_row, false, { "" })
+  end)
+end
+
 ---Puts text into the input, after what is there.
 ---@param text string
 function Render:add_input(text)

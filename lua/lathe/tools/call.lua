@@ -5,6 +5,7 @@ local M = {}
 local copy = require("lathe.tools.copy")
 local core = require("lathe.core")
 local jobs = require("lathe.tools.jobs")
+local native = require("lathe.native.list")
 local log = require("lathe.log")
 local shell = require("lathe.tools.shell")
 local tools = require("lathe.tools")
@@ -171,7 +172,7 @@ end
 ---@return integer|string n_cmds or what is wrong, for the model
 ---@return integer|boolean flags or whether `setup` was reached
 ---@return string|boolean approval or whether there is an `on_exit`
----@return integer? timeout_ms
+---@return integer|true|nil timeout_ms or that the user's settings forbid it
 function M.prepare(chat, call, args)
   local definition, fault, source = chat.tool_registry:resolve(call.name)
   call.source = source
@@ -179,6 +180,10 @@ function M.prepare(chat, call, args)
     return false, fault or ('Tool "%s" is no longer there'):format(call.name), false, false
   end
   local tool = equip(chat, call, definition, args)
+  local denied = definition.native and definition.native(chat, call)
+  if denied then
+    return false, denied, false, false, true
+  end
 
   if tool.env then
     local ok, env = protected(call, "env", tool.env, tool)
@@ -494,11 +499,46 @@ function M.run_exit(call)
   end
 end
 
+---@type table<lathe.CallStatus, string>
+local codes = {
+  success = "OK",
+  rejected = "REJECTED",
+  denied = "DENIED",
+  timeout = "TIMEOUT",
+  cancelled = "CANCELLED",
+  stopped = "CANCELLED",
+  skipped = "CANCELLED",
+}
+
+---How a call of a native server ended, as its users know it (N-47).
+---@param chat lathe.Chat
+---@param call lathe.Call
+---@param status lathe.CallStatus
+local function note_code(chat, call, status)
+  local refusal = "INVALID_ARGUMENTS"
+  if not call.tool then
+    local record, disabled = native.record(call.name), native.disabled(call.name)
+    if record and not chat.tool_registry.in_use[call.name] then
+      refusal = "NOT_FOUND"
+    elseif disabled then
+      record, refusal = disabled, disabled.server.status == "disabled" and "SERVER_DISABLED" or "NOT_FOUND"
+    end
+    if record then
+      call.source, call.server = "native", record.server.name
+    end
+  end
+  if call.server then
+    call.code = codes[status] or (call.outcome and call.outcome.code) or (call.tool and "ERROR") or refusal
+  end
+end
+
 ---The call is over; what comes later for it is dropped.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
-function M.finish(chat, call)
+---@param status lathe.CallStatus
+function M.finish(chat, call, status)
   absorb(call)
+  note_code(chat, call, status)
   call.finished = true
   chat.calls[call.id] = nil
   chat.calls_by_wire[call.function_call.id] = nil
@@ -526,7 +566,7 @@ function M.add_output(chat, tool, output, for_user)
     return nil
   end
   local content, display = output, for_user
-  if type(output) == "table" and (output.content ~= nil or output.display ~= nil) then
+  if type(output) == "table" and (output.content ~= nil or output.display ~= nil or output.attachments) then
     content, display = output.content, output.display
   end
   if content == nil then
@@ -540,6 +580,9 @@ function M.add_output(chat, tool, output, for_user)
     display = vim.inspect(display)
   end
   core.lib.add_output(chat.id, call.id, content)
+  for _, media in ipairs(type(output) == "table" and output.attachments or {}) do
+    core.lib.add_media(chat.id, call.id, media)
+  end
   return call, display ~= "" and display or nil
 end
 

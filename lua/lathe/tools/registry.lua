@@ -2,8 +2,15 @@
 local M = {}
 
 local core = require("lathe.core")
+local native = require("lathe.native.list")
 local provider = require("lathe.tools.provider")
+local schema = require("lathe.tools.schema")
 local tools = require("lathe.tools")
+
+local hrtime = vim.uv.hrtime
+
+-- How long one slice of making the list ready may take.
+local SLICE_NS = 3e6
 
 ---@class lathe.ToolRegistry
 local Registry = {}
@@ -81,6 +88,9 @@ local function schema_of(name, found)
   if found.provider then
     return provider.schema(name, found.provider)
   end
+  if found.source == "native" then
+    return found.tool.schema -- made by us, and for nobody else
+  end
   -- A copy: hooks of adapters change what they get, and the definition is the author's.
   return vim.deepcopy((found.tool --[[@as lathe.Tool]]).schema)
 end
@@ -117,6 +127,19 @@ function Registry:add(name)
     return add_tool(self, name)
   end
   if self.groups[name] then
+    return true
+  end
+  if group.is_native then
+    self.groups[name] = {
+      name = name,
+      description = group.description,
+      tools = {},
+      system_prompt = group.system_prompt,
+      opts = group.opts,
+      is_native = true,
+    }
+    self._group_order[#self._group_order + 1] = name
+    self:refresh(hrtime() + SLICE_NS)
     return true
   end
   self.groups[name] = {
@@ -195,67 +218,74 @@ function Registry:used_groups()
   return list
 end
 
--- The engine's list --------------------------------------------------------------------------------------------------
+-- Native servers ------------------------------------------------------------------------------------------------------
 
----What the values below a keyword of JSON Schema are: schemas by name, one schema, or a list of them.
-local below = {
-  properties = "map",
-  patternProperties = "map",
-  ["$defs"] = "map",
-  definitions = "map",
-  dependentSchemas = "map",
-  items = "schema",
-  contains = "schema",
-  additionalProperties = "schema",
-  unevaluatedProperties = "schema",
-  propertyNames = "schema",
-  ["not"] = "schema",
-  ["if"] = "schema",
-  ["then"] = "schema",
-  ["else"] = "schema",
-  anyOf = "list",
-  allOf = "list",
-  oneOf = "list",
-  prefixItems = "list",
-}
-
----A copy of a schema in which empty tables that JSON Schema wants as objects are objects: Lua cannot tell `{}`
----from `[]`.
----@param schema any
----@return any
-local function with_objects(schema)
-  if type(schema) ~= "table" then
-    return schema
-  end
-  if next(schema) == nil then
-    return vim.empty_dict()
-  end
-  local result = {}
-  for key, child in pairs(schema) do
-    local kind = below[key]
-    if type(child) ~= "table" or not kind then
-      local is_object = key == "default" and schema.type == "object" and type(child) == "table" and next(child) == nil
-      result[key] = is_object and vim.empty_dict() or child
-    elseif kind == "schema" then
-      result[key] = with_objects(child)
-    else
-      local nested = (kind == "map" and next(child) == nil) and vim.empty_dict() or {}
-      for name, value in pairs(child) do
-        nested[name] = with_objects(value)
+---What was not there when a refresh began, or is there no more.
+---@param self lathe.ToolRegistry
+---@param group table
+---@param until_ns number
+---@return boolean done
+local function refresh_group(self, group, until_ns)
+  local now = tools.group(group.name)
+  local is_member = {}
+  for _, name in ipairs(now and now.tools or {}) do
+    is_member[name] = true
+    if tools.is_configured(name) and now.is_native then
+      native.tell_hidden(name)
+      is_member[name] = nil
+    elseif not self.in_use[name] then
+      if hrtime() > until_ns then
+        return false
+      elseif add_tool(self, name) then
+        group.tools[#group.tools + 1] = name
       end
-      result[key] = nested
     end
   end
-  return result
+  group.system_prompt = now and now.system_prompt
+  group.tools = vim.tbl_filter(function(name)
+    if not is_member[name] then
+      self:remove(name)
+    end
+    return is_member[name] or false
+  end, group.tools)
+  return true
 end
 
----The JSON text of a tool's parameters.
----@param tool lathe.Tool
----@return string?
-local function schema_text(tool)
-  local parameters = tool.schema["function"].parameters
-  return parameters and vim.json.encode(with_objects(parameters)) or nil
+---Brings the members of native groups and the dynamic fields of native tools up to date, as far as time allows.
+---@param until_ns number
+---@param from integer? the tool to go on with
+---@return integer? next the tool to go on with; nil: it is done
+function Registry:refresh(until_ns, from)
+  for _, name in ipairs(from and {} or vim.list_slice(self._group_order)) do
+    local group = self.groups[name]
+    if group and group.is_native and not refresh_group(self, group, until_ns) then
+      return 0
+    end
+  end
+  for i = math.max(from or 1, 1), #self._order do
+    if hrtime() > until_ns then
+      return i
+    end
+    native.refresh(self._order[i])
+  end
 end
+
+---Makes the list ready for a request, in slices: hundreds of tools take longer than the editor may be held.
+---@param done fun()
+function Registry:prepare(done)
+  local from ---@type integer?
+  local function go_on()
+    local next_tool = self:refresh(hrtime() + SLICE_NS, from)
+    if not next_tool then
+      return done()
+    end
+    from = next_tool > 0 and next_tool or nil
+    vim.defer_fn(go_on, 0)
+  end
+  go_on()
+end
+
+-- The engine's list --------------------------------------------------------------------------------------------------
 
 ---Whether the set of the last request still says the same.
 ---@param self lathe.ToolRegistry
@@ -288,8 +318,9 @@ local function offer(name, found)
     name = name,
     description = type(fn.description) == "string" and fn.description or nil,
     strict = type(fn.strict) == "boolean" and fn.strict or nil,
-    schema = schema_text(tool),
-    numeric_strings = true,
+    schema = schema.text(tool),
+    numeric_strings = found.source ~= "native",
+    fills_defaults = tool.fills_defaults,
     parallel = tool.opts.parallel == true,
     by_provider = found.provider ~= nil,
   }
