@@ -192,6 +192,7 @@ impl Exports<'_> {
     fn requests(&self) -> mlua::Result<()> {
         self.add("tool_set", |lua, pump, table: Value| {
             let fields = Fields::new("tool_set", table)?;
+            let base = fields.optional_tools("base")?.map(|base| (base.offered.to_vec(), base.described.to_vec()));
             let tools = fields.list("tools", |tool| {
                 let (name, parameters) = (tool.text("name")?, tool.optional_text("schema")?);
                 let fills_defaults = tool.optional_boolean("fills_defaults")? == Some(true);
@@ -208,9 +209,11 @@ impl Exports<'_> {
                 Ok((offered, (!by_provider).then_some(described)))
             })?;
             fields.finish()?;
-            let (offered, described): (Vec<_>, Vec<_>) = tools.into_iter().unzip();
-            let described: Vec<_> = described.into_iter().flatten().collect();
-            pump.runtime.compile_schemas(offered.iter().filter_map(|tool: &OfferedTool| tool.schema).collect());
+            let (more, more_described): (Vec<OfferedTool>, Vec<Option<DescribedTool>>) = tools.into_iter().unzip();
+            pump.runtime.compile_schemas(more.iter().filter_map(|tool| tool.schema).collect());
+            let (mut offered, mut described) = base.unwrap_or_default();
+            offered.extend(more);
+            described.extend(more_described.into_iter().flatten());
             let set = lua.create_userdata(ToolSet { offered: offered.into(), described: described.into() });
             set.map(Value::UserData).map_err(|error| Error::Lua { export: "tool_set", source: error.into() })
         })?;

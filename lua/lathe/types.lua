@@ -349,7 +349,7 @@ error("lathe.types is for the language server only")
 ---@field clear fun(o: { chat: integer })
 ---@field close_chat fun(o: { chat: integer })
 ---@field add_message fun(o: { chat: integer, role: string, content: string, visible: boolean? })
----@field tool_set fun(o: { tools: lathe.OfferedTool[] }): lathe.ToolSet
+---@field tool_set fun(o: { base: lathe.ToolSet?, tools: lathe.OfferedTool[] }): lathe.ToolSet base: one that it goes on
 ---@field request_calls fun(o: { chat: integer, calls: table[], tools: lathe.ToolSet, submit: boolean })
 ---@field start_request fun(o: table) chat, request, tools, system, wire, and what the wire needs (`lathe.adapters.request`)
 ---@field fail_request fun(o: { chat: integer, request: integer, message: string })
@@ -363,7 +363,7 @@ error("lathe.types is for the language server only")
 ---@field add_media fun(chat: integer, call: integer, o: lathe.Media)
 ---@field native_media fun(o: lathe.Media): { data: string, mime: string } as base64
 ---@field native_match fun(o: { uri: string, templates: string[] }): { index: integer, params: table<string, string> }?
----@field native_names fun(o: { prefix: string, servers: table[] }): { group: string, tools: string[], collisions: string[] }[]
+---@field native_names fun(o: { prefix: string, servers: string[] }): { group: string, tools: string, collisions: string }[] a server: its name and those of its tools, NUL between; answers: a line each
 ---@field keep_outputs fun(o: { folder: string }) where the whole of what is cut goes; removes there what is old
 ---@field shutdown fun()
 ---@field counts fun(): { chats: integer, events: integer, effects: integer, commands: integer, schemas: integer }

@@ -287,6 +287,11 @@ impl Fields {
         tools.ok_or_else(|| self.wrong(field, "a tool set", &value))
     }
 
+    /// The same, which may be left out.
+    pub fn optional_tools(&self, field: &'static str) -> Result<Option<UserDataRef<ToolSet>>, Error> {
+        if self.raw(field)?.is_nil() { Ok(None) } else { self.tools(field).map(Some) }
+    }
+
     /// A list of tables, each read by `read`.
     pub fn list<T>(
         &self,

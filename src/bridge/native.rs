@@ -69,20 +69,26 @@ impl Exports<'_> {
             let export = "native_names";
             let fields = Fields::new(export, table)?;
             let prefix = fields.text("prefix")?;
-            let servers = fields.list("servers", |server| Ok((server.text("name")?, server.texts("tools")?)))?;
+            // Joined texts: hundreds of names, one by one, would take longer than all else.
+            let servers = fields.texts("servers")?;
             fields.finish()?;
+            let servers: Vec<(String, Vec<String>)> = servers
+                .iter()
+                .map(|server| {
+                    let mut names = server.split('\0').map(str::to_owned);
+                    (names.next().unwrap_or_default(), names.collect())
+                })
+                .collect();
             let result = table_of(lua, export)?;
             for (group, tools) in names::groups(&servers).into_iter().zip(names::assign(&prefix, &servers)) {
-                let (server, list, collisions) = (table_of(lua, export)?, table_of(lua, export)?, table_of(lua, export)?);
-                for tool in tools {
-                    if tool.collides {
-                        push(&collisions, export, string(lua, export, &tool.name)?)?;
-                    }
-                    push(&list, export, string(lua, export, &tool.name)?)?;
-                }
+                let server = table_of(lua, export)?;
+                let joined = |collisions: bool| {
+                    let names = tools.iter().filter(|tool| tool.collides || !collisions);
+                    names.map(|tool| tool.name.as_str()).collect::<Vec<_>>().join("\n")
+                };
                 set(&server, export, "group", string(lua, export, &group)?)?;
-                set(&server, export, "tools", Value::Table(list))?;
-                set(&server, export, "collisions", Value::Table(collisions))?;
+                set(&server, export, "tools", string(lua, export, &joined(false))?)?;
+                set(&server, export, "collisions", string(lua, export, &joined(true))?)?;
                 push(&result, export, Value::Table(server))?;
             }
             Ok(Value::Table(result))

@@ -1,6 +1,13 @@
 //! Native servers in a real Neovim, by the ids of their rules and examples. What is pure is tested in `src/native/`.
 
+mod api;
 mod calls;
+mod gate;
+mod listing;
+mod media;
+mod resources;
+mod scale;
+mod seed;
 
 use crate::chat;
 use crate::support::{Editor, Setup};

@@ -71,13 +71,13 @@ local function record_of(server, group, def, name)
 end
 
 ---@param server lathe.native.Server
----@param found { group: string, tools: string[], collisions: string[] }
+---@param found { group: string, tools: string, collisions: string } names, one a line
 local function take_server(server, found)
   groups[found.group] = server
   group_order[#group_order + 1] = found.group
-  local names = {}
+  local names, all = {}, vim.split(found.tools, "\n", { plain = true })
   for i, def in ipairs(server.capabilities.tools) do
-    local record = record_of(server, found.group, def, found.tools[i])
+    local record = record_of(server, found.group, def, all[i])
     if store.is_enabled(server, "tools", def.name) then
       records[record.name] = record
       names[#names + 1] = record.name
@@ -86,7 +86,7 @@ local function take_server(server, found)
     end
   end
   members[found.group] = names
-  for _, name in ipairs(found.collisions) do
+  for name in found.collisions:gmatch("[^\n]+") do
     tell(("server %q: another tool has the same name for the model, so this one is %s"):format(server.name, name), "warn")
   end
 end
@@ -108,11 +108,16 @@ local function update()
   end
   local all, given = store.all(), {}
   for i, server in ipairs(all) do
-    local tools = {}
+    local names = { (server.name:gsub("%z", "_")) }
     for k, def in ipairs(server.capabilities.tools) do
-      tools[k] = def.name
+      names[k + 1] = def.name:gsub("%z", "_")
     end
-    given[i] = { name = server.name, tools = tools }
+    given[i] = table.concat(names, "\0")
+  end
+  if used_config ~= current then
+    for _, record in pairs(known) do
+      record.tool = nil -- limits and the like come from there
+    end
   end
   records, off, groups, members, group_order = {}, {}, {}, {}, {}
   for i, found in ipairs(lib.native_names({ prefix = current.prefix, servers = given })) do

@@ -12,6 +12,9 @@ local hrtime = vim.uv.hrtime
 -- How long one slice of making the list ready may take.
 local SLICE_NS = 3e6
 
+-- How many tools go to the library at a time.
+local CHUNK = 50
+
 ---@class lathe.ToolRegistry
 local Registry = {}
 Registry.__index = Registry
@@ -28,6 +31,7 @@ function M.new(chat)
     _order = {},
     _group_order = {},
     _changes = 0,
+    _is_ready = true,
   }, Registry)
 end
 
@@ -139,7 +143,7 @@ function Registry:add(name)
       is_native = true,
     }
     self._group_order[#self._group_order + 1] = name
-    self:refresh(hrtime() + SLICE_NS)
+    self._is_ready = false -- its members come with the next list, since they may be many
     return true
   end
   self.groups[name] = {
@@ -270,21 +274,6 @@ function Registry:refresh(until_ns, from)
   end
 end
 
----Makes the list ready for a request, in slices: hundreds of tools take longer than the editor may be held.
----@param done fun()
-function Registry:prepare(done)
-  local from ---@type integer?
-  local function go_on()
-    local next_tool = self:refresh(hrtime() + SLICE_NS, from)
-    if not next_tool then
-      return done()
-    end
-    from = next_tool > 0 and next_tool or nil
-    vim.defer_fn(go_on, 0)
-  end
-  go_on()
-end
-
 -- The engine's list --------------------------------------------------------------------------------------------------
 
 ---Whether the set of the last request still says the same.
@@ -326,33 +315,107 @@ local function offer(name, found)
   }
 end
 
+---@class lathe.Listing a list that is being made
+---@field usable { name: string, found: lathe.FoundTool }[]
+---@field next integer
+---@field used table<string, lathe.FoundTool>
+---@field schemas table<string, table>
+---@field set lathe.ToolSet?
+---@field state table what it was made for
+
+---@param self lathe.ToolRegistry
+---@return lathe.Listing
+local function begin(self)
+  return {
+    usable = self:usable(),
+    next = 1,
+    used = {},
+    schemas = {},
+    state = { changes = self._changes, version = tools.version, adapter = self._chat.adapter },
+  }
+end
+
+---Adds tools to a list, as far as time allows.
+---@param listing lathe.Listing
+---@param until_ns number
+---@return boolean done
+local function build(listing, until_ns)
+  local usable = listing.usable
+  repeat
+    local chunk = {}
+    local last = math.min(listing.next + CHUNK - 1, #usable)
+    for i = listing.next, last do
+      local name, found = usable[i].name, usable[i].found
+      listing.used[name] = found
+      -- What only the provider runs is never called here.
+      local ok, offered = true, nil
+      if found.tool then
+        ok, offered = pcall(offer, name, found)
+      end
+      if ok then
+        chunk[#chunk + 1] = offered
+        listing.schemas[name] = schema_of(name, found)
+      else
+        require("lathe.notify").error(('tool "%s": schema: %s'):format(name, tools.readable(offered)))
+      end
+    end
+    listing.next = last + 1
+    listing.set = core.lib.tool_set({ base = listing.set, tools = chunk })
+  until listing.next > #usable or hrtime() > until_ns
+  return listing.next > #usable
+end
+
+---@param self lathe.ToolRegistry
+---@param listing lathe.Listing
+local function keep(self, listing)
+  local state = listing.state
+  self._set, self._set_tools, self.schemas = listing.set, listing.used, listing.schemas
+  self._set_changes, self._set_version, self._set_adapter = state.changes, state.version, state.adapter
+end
+
 ---What the engine is offered with a request; made anew only when something changed.
 ---@return lathe.ToolSet
 function Registry:offered()
-  if is_fresh(self) then
-    return self._set
+  if not self._is_ready then
+    self:refresh(math.huge)
+    self._is_ready = true
   end
-  local list, used = {}, {}
-  self.schemas = {}
-  for _, one in ipairs(self:usable()) do
-    local name, found = one.name, one.found
-    used[name] = found
-    -- What only the provider runs is never called here.
-    local ok, offered = true, nil
-    if found.tool then
-      ok, offered = pcall(offer, name, found)
-    end
-    if ok then
-      list[#list + 1] = offered
-      self.schemas[name] = schema_of(name, found)
-    else
-      require("lathe.notify").error(('tool "%s": schema: %s'):format(name, tools.readable(offered)))
-    end
+  if not is_fresh(self) then
+    local listing = begin(self)
+    build(listing, math.huge)
+    keep(self, listing)
   end
-  self._set = core.lib.tool_set({ tools = list })
-  self._set_tools, self._set_changes, self._set_version = used, self._changes, tools.version
-  self._set_adapter = self._chat.adapter
   return self._set
+end
+
+---Makes the list ready for a request, in slices: hundreds of tools take longer than the editor may be held.
+---@param done fun() called at once when it takes one slice
+function Registry:prepare(done)
+  local from, listing ---@type integer?, lathe.Listing?
+  local function go_on()
+    local until_ns = hrtime() + SLICE_NS
+    if not listing then
+      local next_tool = self:refresh(until_ns, from)
+      if next_tool then
+        from = next_tool > 0 and next_tool or nil
+        return vim.defer_fn(go_on, 0)
+      end
+      self._is_ready = true
+      if is_fresh(self) then
+        return done()
+      end
+      listing = begin(self)
+    end
+    if not build(listing, until_ns) then
+      return vim.defer_fn(go_on, 0)
+    end
+    keep(self, listing)
+    if #listing.usable > CHUNK then
+      return vim.defer_fn(done, 0)
+    end
+    done()
+  end
+  go_on()
 end
 
 return M
