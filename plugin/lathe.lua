@@ -22,6 +22,7 @@ local maps = {
   Skip = "skip",
   Retry = "retry",
   EditLast = "edit_last",
+  Auto = "auto",
   Close = "close",
   Clear = "clear",
   NextHeading = "next_heading",

@@ -113,6 +113,8 @@ pub struct BuildInput<'a> {
     pub vision: bool,
     /// Fields of the body: `model`, `temperature`, `stream` …
     pub settings: &'a Map<String, Value>,
+    /// JSON Schema of the answer; none: it may be any text.
+    pub answer: Option<&'a Value>,
 }
 
 /// A request's body and what is needed to read the answer.

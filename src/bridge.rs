@@ -1,11 +1,13 @@
 //! The Lua module `lathe_core`: its entry and its table of exports. Only this file and those in `bridge/` know of Lua and of
 //! the editor. No export calls a performer: each queues an event, so all are safe in a fast event and at any depth.
 
+mod chats;
 mod convert;
 mod guard;
 mod native;
 mod perform;
 mod pump;
+mod replies;
 mod waker;
 
 use std::cell::OnceCell;
@@ -20,10 +22,13 @@ use mlua::{FromLuaMulti, Lua, Table, UserData, Value};
 use crate::adapter::Wire;
 use crate::engine::{Answer, ChatId, ChatSettings, Event, RequestId, RequestedCall};
 use crate::error::Error;
+use crate::gate::approvals::Approval;
+use crate::gate::judge::Judged;
 use crate::message::{Message, Role};
 use crate::output::{Keep, Limits};
 use crate::runtime::commands::CommandCmd;
 use crate::runtime::http::{HttpLimits, HttpRequest};
+use crate::runtime::judge::{self, Judge};
 use crate::runtime::provider::{DescribedTool, ProviderRequest};
 use crate::tool::{CallId, OfferedTool};
 use convert::{Fields, boolean_argument, integer_argument, text_argument};
@@ -73,7 +78,9 @@ impl Exports<'_> {
         self.table.raw_set("version", env!("CARGO_PKG_VERSION"))?;
         self.life()?;
         self.chats()?;
+        self.saved_chats()?;
         self.requests()?;
+        self.approvals()?;
         self.commands()?;
         self.native()?;
         self.hot()
@@ -151,11 +158,13 @@ impl Exports<'_> {
         self.add("open_chat", |_, pump, table: Value| {
             let fields = Fields::new("open_chat", table)?;
             let max_parallel = fields.integer("max_parallel")?.max(1);
+            let project = fields.optional_bytes("project")?;
             let settings = ChatSettings {
                 auto_submit_success: fields.boolean("auto_submit_success")?,
                 auto_submit_errors: fields.boolean("auto_submit_errors")?,
                 max_parallel: usize::try_from(max_parallel).unwrap_or(usize::MAX),
                 limits: limits(&fields, Keep::Head)?,
+                project: project.map(|path| Arc::from(folder_name(&path))),
             };
             fields.finish()?;
             Ok(number(pump.open_chat(settings).0))
@@ -202,6 +211,7 @@ impl Exports<'_> {
                     schema: parameters.as_ref().map(|schema| schemas.intern_with(schema, fills_defaults)),
                     numeric_strings: tool.boolean("numeric_strings")?,
                     parallel: tool.boolean("parallel")?,
+                    handlers_once: tool.optional_boolean("handlers_once")? == Some(true),
                 };
                 let (description, strict) = (tool.optional_text("description")?, tool.optional_boolean("strict")?);
                 let described = DescribedTool { name, description, parameters, strict };
@@ -235,8 +245,7 @@ impl Exports<'_> {
                 let tools = fields.tools("tools")?;
                 (Arc::clone(&tools.offered), Arc::clone(&tools.described))
             };
-            let wires = [("scripted", None), ("openai", Some(Wire::OpenAi))];
-            let wire = fields.word("wire", &wires, "\"scripted\" or \"openai\"")?;
+            let wire = wire(&fields)?;
             let started = Event::RequestStarted { chat, request, tools: offered };
             let system = fields.texts("system")?.into_iter().map(|content| Arc::new(Message::System { content }));
             let system: Vec<_> = system.collect();
@@ -248,32 +257,11 @@ impl Exports<'_> {
                     pump.runtime.start_scripted(chat, request, turn);
                 }
                 Some(wire) => {
-                    let provider = ProviderRequest {
-                        chat,
-                        request,
-                        wire,
-                        messages: system.into_iter().chain(pump.messages(chat)).collect(),
-                        tools: described,
-                        tools_override: fields.optional_text("tools_override")?,
-                        extra_tools: fields.optional_text("extra_tools")?,
-                        settings: fields.text("settings")?,
-                        streaming: fields.boolean("stream")?,
-                        vision: fields.boolean("vision")?,
-                        http: HttpRequest {
-                            limits: HttpLimits {
-                                connect_ms: fields.integer("connect_ms")?,
-                                first_byte_ms: fields.integer("first_byte_ms")?,
-                                idle_ms: fields.integer("idle_ms")?,
-                            },
-                            retries: u32::try_from(fields.integer("retries")?).unwrap_or(u32::MAX),
-                            proxy: fields.optional_text("proxy")?,
-                            allow_insecure: fields.boolean("allow_insecure")?,
-                            ..HttpRequest::new(fields.text("url")?, fields.pairs("headers")?, Vec::new())
-                        },
-                    };
+                    let messages = system.into_iter().chain(pump.messages(chat)).collect();
+                    let provider = provider_request(&fields, wire, messages, described)?;
                     fields.finish()?;
                     pump.push(started);
-                    pump.runtime.start_provider(provider);
+                    pump.runtime.start_provider(chat, request, provider);
                 }
             }
             Ok(Value::Nil)
@@ -284,6 +272,70 @@ impl Exports<'_> {
                 request: RequestId(fields.integer("request")?),
                 message: fields.text("message")?,
             })
+        })
+    }
+
+    /// What lets calls run: auto mode, approvals, the judge.
+    fn approvals(&self) -> mlua::Result<()> {
+        self.event("set_auto", |fields| Ok(Event::AutoSet { chat: chat(fields)?, auto: fields.boolean("auto")? }))?;
+        self.add("keep_approvals", |_, pump, table: Value| {
+            let fields = Fields::new("keep_approvals", table)?;
+            let folder = PathBuf::from(OsString::from_vec(fields.bytes("folder")?));
+            fields.finish()?;
+            pump.runtime.keep_approvals(&folder);
+            Ok(Value::Nil)
+        })?;
+        // Returns the list, and why a part of it is missing.
+        self.add("approvals", |lua, pump, ()| {
+            let failed = |error: mlua::Error| Error::Lua { export: "approvals", source: error.into() };
+            convert::approvals(lua, pump.approvals(), pump.runtime.saved_approvals()).map_err(failed)
+        })?;
+        self.add("forget_approval", |_, pump, table: Value| {
+            let fields = Fields::new("forget_approval", table)?;
+            let approval = Approval { tool: fields.text("tool")?, value: fields.optional_text("value")? };
+            match fields.optional_text("project")? {
+                Some(project) => {
+                    fields.finish()?;
+                    pump.runtime.forget_approval(Arc::from(project), approval);
+                }
+                None => {
+                    let chat = chat(&fields)?;
+                    fields.finish()?;
+                    pump.push(Event::ApprovalForgotten { chat, approval });
+                }
+            }
+            Ok(Value::Nil)
+        })?;
+        self.add("ask_judge", |_, pump, table: Value| {
+            let fields = Fields::new("ask_judge", table)?;
+            let (chat, call) = (chat(&fields)?, CallId(fields.integer("call")?));
+            let system = Message::System { content: fields.text("system")? };
+            let user = Message::User { content: fields.text("prompt")?, visible: false, typed: None };
+            let judge = match wire(&fields)? {
+                None => Judge::Scripted(fields.text("turn")?),
+                Some(wire) => {
+                    let messages = vec![Arc::new(system), Arc::new(user)];
+                    let request = provider_request(&fields, wire, messages, Arc::from([]))?;
+                    Judge::Provider(Box::new(ProviderRequest { answer: Some(&judge::SCHEMA), ..request }))
+                }
+            };
+            fields.finish()?;
+            pump.runtime.ask_judge(chat, call, judge);
+            Ok(Value::Nil)
+        })?;
+        self.event("fail_judge", |fields| {
+            let judged = Judged::Failed(judge::one_line(&fields.text("message")?));
+            Ok(judge::found(chat(fields)?, CallId(fields.integer("call")?), judged))
+        })?;
+        // The text of a command with its values put in, quoted; nil: there is no such command.
+        self.add("command_text", |lua, _, table: Value| {
+            let fields = Fields::new("command_text", table)?;
+            let (text, env) = (fields.bytes("text")?, fields.env("env")?);
+            fields.finish()?;
+            match crate::command::prepare(&text, &env).map(|prepared| String::from_utf8(prepared.shown)) {
+                Ok(Ok(shown)) => string(lua, "command_text", &shown),
+                Ok(Err(_)) | Err(_) => Ok(Value::Nil),
+            }
         })
     }
 
@@ -348,6 +400,51 @@ fn cmd_is_zero(export: &'static str) -> Error {
 
 fn string(lua: &Lua, export: &'static str, text: &str) -> Result<Value, Error> {
     lua.create_string(text).map(Value::String).map_err(|error| Error::Lua { export, source: error.into() })
+}
+
+/// A codec; none: a scripted turn.
+fn wire(fields: &Fields) -> Result<Option<Wire>, Error> {
+    let wires = [("scripted", None), ("openai", Some(Wire::OpenAi))];
+    fields.word("wire", &wires, "\"scripted\" or \"openai\"")
+}
+
+/// What `lathe.adapters.request` makes.
+fn provider_request(
+    fields: &Fields,
+    wire: Wire,
+    messages: Vec<Arc<Message>>,
+    tools: Arc<[DescribedTool]>,
+) -> Result<ProviderRequest, Error> {
+    Ok(ProviderRequest {
+        wire,
+        messages,
+        tools,
+        tools_override: fields.optional_text("tools_override")?,
+        extra_tools: fields.optional_text("extra_tools")?,
+        settings: fields.text("settings")?,
+        streaming: fields.boolean("stream")?,
+        vision: fields.boolean("vision")?,
+        answer: None,
+        http: HttpRequest {
+            limits: HttpLimits {
+                connect_ms: fields.integer("connect_ms")?,
+                first_byte_ms: fields.integer("first_byte_ms")?,
+                idle_ms: fields.integer("idle_ms")?,
+            },
+            retries: u32::try_from(fields.integer("retries")?).unwrap_or(u32::MAX),
+            proxy: fields.optional_text("proxy")?,
+            allow_insecure: fields.boolean("allow_insecure")?,
+            ..HttpRequest::new(fields.text("url")?, fields.pairs("headers")?, Vec::new())
+        },
+    })
+}
+
+/// A folder's path as a text. Two folders never have the same one.
+fn folder_name(path: &[u8]) -> String {
+    match std::str::from_utf8(path) {
+        Ok(path) => path.to_owned(),
+        Err(_) => format!("bytes:{}", path.escape_ascii()),
+    }
 }
 
 /// `max_lines` and `max_bytes`.

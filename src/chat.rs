@@ -3,12 +3,13 @@
 
 mod answer;
 mod calls;
+pub mod restore;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::engine::{ChatId, ChatSettings, Effect, LogLevel, Notice, RequestId, RequestedCall, TurnEnd};
-use crate::gate::approvals::Approvals;
+use crate::gate::approvals::{Approval, Approvals};
 use crate::message::{History, Message, Role};
 use crate::tool::{CallId, OfferedTool, shown};
 use crate::turn::batch::Repeats;
@@ -58,6 +59,8 @@ pub struct Chat {
     settings: ChatSettings,
     history: History,
     approvals: Approvals,
+    /// Tools run without asking, but for those that are protected.
+    auto: bool,
     repeats: Repeats,
     turn: Turn,
     /// The user sent the input while a turn ran: it goes out with the next request.
@@ -91,6 +94,7 @@ impl Chat {
             settings,
             history: History::default(),
             approvals: Approvals::default(),
+            auto: false,
             repeats: Repeats::default(),
             turn: Turn::Idle,
             waiting: false,
@@ -106,6 +110,21 @@ impl Chat {
     /// What was said.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// What the user approved for the life of the chat.
+    pub fn approvals(&self) -> &Approvals {
+        &self.approvals
+    }
+
+    /// Auto mode. A question that is open stays open: only its answers answer it.
+    pub fn auto_set(&mut self, auto: bool) {
+        self.auto = auto;
+    }
+
+    /// An approval is taken back.
+    pub fn approval_forgotten(&mut self, approval: &Approval) {
+        self.approvals.forget(approval);
     }
 
     /// Whether no turn runs.
@@ -212,6 +231,11 @@ impl Chat {
         } else {
             self.given.push(message);
         }
+    }
+
+    /// Saving has begun to fail, or works again.
+    pub fn saving_changed(&self, shell: &mut Shell, text: String) {
+        self.notify(shell, Notice::Saving(text));
     }
 
     /// Calls that the model did not make.

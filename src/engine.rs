@@ -8,12 +8,15 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::adapter::Item;
+use crate::chat::restore::{Look, Restored};
 use crate::chat::{Chat, Ids, Shell};
-use crate::gate::{Fact, Question};
+use crate::gate::approvals::{Approval, Scope};
+use crate::gate::judge::Judged;
+use crate::gate::{Fact, Found, Question};
 use crate::message::{History, Message, Role};
 use crate::native::media::Given;
 use crate::output::{Keep, Limits};
-use crate::tool::{CallId, CallStatus, CheckedCall, KeptMedia, OfferedTool, Preparation, UncheckedCall};
+use crate::tool::{CallId, CallStatus, CheckedCall, Copying, KeptMedia, OfferedTool, Preparation, UncheckedCall};
 
 /// One chat, unique in the life of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,11 +37,26 @@ pub struct ChatSettings {
     pub max_parallel: usize,
     /// How long the result of a call may be. A longer one is cut, whatever made it.
     pub limits: Limits,
+    /// The project that approvals are remembered for; none: they are remembered for the chat.
+    pub project: Option<Arc<str>>,
+}
+
+impl ChatSettings {
+    /// How far approvals reach that are given in the chat.
+    pub fn scope(&self) -> Scope {
+        if self.project.is_some() { Scope::Project } else { Scope::Chat }
+    }
 }
 
 impl Default for ChatSettings {
     fn default() -> Self {
-        Self { auto_submit_success: true, auto_submit_errors: true, max_parallel: 4, limits: Limits::new(Keep::Head) }
+        Self {
+            auto_submit_success: true,
+            auto_submit_errors: true,
+            max_parallel: 4,
+            limits: Limits::new(Keep::Head),
+            project: None,
+        }
     }
 }
 
@@ -89,6 +107,10 @@ pub enum Event {
     /// Calls to run that the model did not make; run after an open batch. They follow `submit`: whether the results
     /// are sent afterwards.
     CallsRequested { chat: ChatId, calls: Vec<RequestedCall>, tools: Arc<[OfferedTool]>, submit: bool },
+    /// A saved chat goes on in this one, which is empty.
+    ChatRestored { chat: ChatId, restored: Restored },
+    /// The user should know something about the saving of a chat: it fails, it works again.
+    SavingChanged { chat: ChatId, text: String },
     /// A request is on its way, offering these tools.
     RequestStarted { chat: ChatId, request: RequestId, tools: Arc<[OfferedTool]> },
     /// Pieces of the answer.
@@ -108,8 +130,15 @@ pub enum Event {
     CallNotPrepared { chat: ChatId, call: CallId, message: String, on_exit: bool },
     /// Reply to [`Effect::PrepareCall`]: the user's own settings forbid this call, whatever the gate would say (N-38).
     CallDenied { chat: ChatId, call: CallId, message: String },
-    /// Reply to [`Effect::FindFact`]. None: it could not be found, which counts as ask.
-    FactFound { chat: ChatId, call: CallId, fact: Fact, answer: Option<bool> },
+    /// Auto mode is on or off from now on.
+    AutoSet { chat: ChatId, auto: bool },
+    /// The user takes an approval of the chat back.
+    ApprovalForgotten { chat: ChatId, approval: Approval },
+    /// The file of the projects' approvals could not be written or read; the text is for the user.
+    ApprovalsFailed { text: String },
+    /// Reply to [`Effect::FindFact`], [`Effect::FindSaved`] and [`Effect::AskJudge`]. None: it could not be found, which
+    /// counts as ask.
+    FactFound { chat: ChatId, call: CallId, fact: Fact, found: Option<Found> },
     /// The user's answer to [`Effect::AskApproval`].
     ApprovalAnswered { chat: ChatId, call: CallId, answer: Answer },
     /// A cmd of the call has its result; the data stays where it was made.
@@ -220,6 +249,10 @@ pub enum Effect {
     TakeBackMessage { chat: ChatId },
     /// Only the first `kept` messages are part of the history; the first of the others goes back into the input.
     CutHistory { chat: ChatId, kept: usize },
+    /// A message of a saved chat. Calls of an `Llm` message follow as [`Effect::RestoreCall`].
+    RestoreMessage { chat: ChatId, message: Arc<Message> },
+    /// A call of a saved chat: number `index` of `message`, with its result.
+    RestoreCall { chat: ChatId, message: Arc<Message>, index: usize, result: Arc<Message>, look: Option<Look> },
     /// A call joined the last `Llm` message.
     AddCall { chat: ChatId, call: CallId, wire_id: String, name: String, arguments: String },
     /// Decode and check arguments off the main loop → [`Event::CallsChecked`].
@@ -227,9 +260,17 @@ pub enum Effect {
     /// A batch of `calls` calls begins.
     StartBatch { chat: ChatId, calls: usize },
     /// Copy the tool, run `env` and `setup` → [`Event::CallPrepared`] or [`Event::CallNotPrepared`].
-    PrepareCall { chat: ChatId, call: CallId, arguments: Value },
-    /// Find what the gate needs → [`Event::FactFound`].
+    PrepareCall { chat: ChatId, call: CallId, arguments: Value, copying: Copying },
+    /// Find what the gate needs, in Lua → [`Event::FactFound`].
     FindFact { chat: ChatId, call: CallId, fact: Fact },
+    /// Look the approval up in the project's → [`Event::FactFound`] with [`Found::Saved`].
+    FindSaved { chat: ChatId, call: CallId, project: Arc<str>, approval: Approval },
+    /// Ask the judge about the call → [`Event::FactFound`] with [`Found::Judge`], later. [`Effect::EndJudge`] follows.
+    AskJudge { chat: ChatId, call: CallId },
+    /// The judge's verdict is there, or not wanted any more (none).
+    EndJudge { chat: ChatId, call: CallId, judged: Option<Judged> },
+    /// Remember an approval for a project.
+    SaveApproval { project: Arc<str>, approval: Approval },
     /// Ask the user → [`Event::ApprovalAnswered`]. `rest`: how many calls *Cancel* would end besides this one.
     AskApproval { chat: ChatId, call: CallId, question: Question, rest: usize },
     /// The question is void.
@@ -243,17 +284,27 @@ pub enum Effect {
     /// Run an output function → [`Event::OutputAdded`]…, [`Event::OutputFinished`]. Also for a call that was still
     /// queued when it was cancelled; then it is copied first, without `env` and `setup`.
     RunOutput { chat: ChatId, call: CallId, output: Output },
-    /// Run `handlers.on_exit` → [`Event::ExitFinished`].
-    RunExit { chat: ChatId, call: CallId },
+    /// Run `handlers.on_exit` → [`Event::ExitFinished`]. `shared`: of the copy that was kept ([`Copying::First`]).
+    RunExit { chat: ChatId, call: CallId, shared: bool },
     /// Cut a result that is too long, off the main loop, and save the whole of it and its media → [`Event::ContentCut`],
     /// always.
     CutContent { chat: ChatId, call: CallId, content: String, limits: Limits, media: Vec<Given> },
     /// The call is over. `content`: a text of ours (an error, a default) that the user sees as well as the model.
-    FinishCall { chat: ChatId, call: CallId, status: CallStatus, content: Option<String>, duration_ms: u64 },
+    /// `message` is its result, which joins the history once those before it are there.
+    FinishCall {
+        chat: ChatId,
+        call: CallId,
+        status: CallStatus,
+        content: Option<String>,
+        duration_ms: u64,
+        message: Arc<Message>,
+    },
     /// The batch is over.
     FinishBatch { chat: ChatId, failed: bool },
     /// Tell the user something about this chat.
     Notify { chat: ChatId, notice: Notice },
+    /// Tell the user something that went wrong and belongs to no chat.
+    Tell { text: String },
     /// The turn is over.
     FinishTurn { chat: ChatId, end: TurnEnd },
     /// The history is empty now.
@@ -279,6 +330,10 @@ pub enum Notice {
     NothingToEdit,
     /// What was asked for is only possible while no turn runs.
     StillRunning,
+    /// Something of a saved chat is not as it was; the text says what.
+    Restored(String),
+    /// The chat is not saved, or is again; the text says why.
+    Saving(String),
     /// The limit on tokens cut the answer off.
     LengthStop,
     /// The provider's filter cut the answer off.
@@ -333,6 +388,15 @@ impl Engine {
         self.chats.get(&chat).map(Chat::history)
     }
 
+    /// What is approved in each chat, with the time at which it was.
+    pub fn approvals(&self) -> Vec<(ChatId, Approval, u64)> {
+        let of = |(id, chat): (&ChatId, &Chat)| {
+            let id = *id;
+            chat.approvals().list().into_iter().map(move |(approval, since_ms)| (id, approval, since_ms))
+        };
+        self.chats.iter().flat_map(of).collect()
+    }
+
     /// Whether no turn runs in a chat; none: there is no such chat.
     #[cfg(test)]
     fn is_idle(&self, chat: ChatId) -> Option<bool> {
@@ -363,6 +427,7 @@ impl Engine {
                 return effects;
             }
             Event::ThreadPanicked { text } => return vec![Effect::Log { level: LogLevel::Error, text }],
+            Event::ApprovalsFailed { text } => return vec![Effect::Tell { text }],
             ref event => event.chat(),
         };
         let Some(chat) = id.and_then(|id| self.chats.get_mut(&id)) else {
@@ -370,13 +435,18 @@ impl Engine {
         };
         let shell = &mut shell;
         match event {
-            Event::ChatOpened { .. } | Event::TimePassed | Event::ThreadPanicked { .. } => {}
+            Event::ChatOpened { .. } | Event::TimePassed => {}
+            Event::ThreadPanicked { .. } | Event::ApprovalsFailed { .. } => {}
+            Event::AutoSet { auto, .. } => chat.auto_set(auto),
+            Event::ApprovalForgotten { approval, .. } => chat.approval_forgotten(&approval),
             Event::Submitted { .. } => chat.submitted(shell),
             Event::InputTaken { text, typed, .. } => chat.input_taken(shell, text, typed),
             Event::Retried { .. } => chat.retried(shell),
             Event::LastMessageTaken { .. } => chat.last_message_taken(shell),
             Event::MessageGiven { role, content, visible, .. } => chat.message_given(shell, role, content, visible),
             Event::CallsRequested { calls, tools, submit, .. } => chat.calls_requested(shell, calls, tools, submit),
+            Event::ChatRestored { restored, .. } => chat.restored(shell, restored),
+            Event::SavingChanged { text, .. } => chat.saving_changed(shell, text),
             Event::RequestStarted { request, tools, .. } => chat.request_started(shell, request, tools),
             Event::RequestItems { request, items, .. } => chat.request_items(shell, request, items),
             Event::RequestNoted { request, text, .. } => chat.request_noted(shell, request, text),
@@ -388,7 +458,7 @@ impl Engine {
                 chat.call_not_prepared(shell, call, message, on_exit);
             }
             Event::CallDenied { call, message, .. } => chat.call_denied(shell, call, message),
-            Event::FactFound { call, fact, answer, .. } => chat.fact_found(shell, call, fact, answer),
+            Event::FactFound { call, fact, found, .. } => chat.fact_found(shell, call, fact, found),
             Event::ApprovalAnswered { call, answer, .. } => chat.approval_answered(shell, call, answer),
             Event::CmdFinished { call, cmd, succeeded, .. } => chat.cmd_finished(shell, call, cmd, succeeded),
             Event::CommandStarted { call, cmd, .. } => chat.command_started(shell, call, cmd),
@@ -433,6 +503,8 @@ impl Event {
             | Self::LastMessageTaken { chat }
             | Self::MessageGiven { chat, .. }
             | Self::CallsRequested { chat, .. }
+            | Self::ChatRestored { chat, .. }
+            | Self::SavingChanged { chat, .. }
             | Self::RequestStarted { chat, .. }
             | Self::RequestItems { chat, .. }
             | Self::RequestNoted { chat, .. }
@@ -442,6 +514,8 @@ impl Event {
             | Self::CallPrepared { chat, .. }
             | Self::CallNotPrepared { chat, .. }
             | Self::CallDenied { chat, .. }
+            | Self::AutoSet { chat, .. }
+            | Self::ApprovalForgotten { chat, .. }
             | Self::FactFound { chat, .. }
             | Self::ApprovalAnswered { chat, .. }
             | Self::CmdFinished { chat, .. }
@@ -456,7 +530,51 @@ impl Event {
             | Self::ChatStopped { chat }
             | Self::ChatCleared { chat }
             | Self::ChatClosed { chat } => Some(*chat),
-            Self::TimePassed | Self::ThreadPanicked { .. } => None,
+            Self::TimePassed | Self::ThreadPanicked { .. } | Self::ApprovalsFailed { .. } => None,
+        }
+    }
+}
+
+impl Effect {
+    /// The chat it belongs to; none for what concerns them all.
+    pub fn chat(&self) -> Option<ChatId> {
+        match self {
+            Self::TakeInput { chat }
+            | Self::HoldInput { chat, .. }
+            | Self::StartTurn { chat }
+            | Self::SendRequest { chat, .. }
+            | Self::AbortRequest { chat, .. }
+            | Self::FinishRequest { chat, .. }
+            | Self::ShowText { chat, .. }
+            | Self::ShowReasoning { chat, .. }
+            | Self::AddMessage { chat, .. }
+            | Self::TakeBackMessage { chat }
+            | Self::CutHistory { chat, .. }
+            | Self::RestoreMessage { chat, .. }
+            | Self::RestoreCall { chat, .. }
+            | Self::AddCall { chat, .. }
+            | Self::CheckCalls { chat, .. }
+            | Self::StartBatch { chat, .. }
+            | Self::PrepareCall { chat, .. }
+            | Self::FindFact { chat, .. }
+            | Self::FindSaved { chat, .. }
+            | Self::AskJudge { chat, .. }
+            | Self::EndJudge { chat, .. }
+            | Self::AskApproval { chat, .. }
+            | Self::CloseQuestion { chat, .. }
+            | Self::RunCmd { chat, .. }
+            | Self::StoreText { chat, .. }
+            | Self::KillJobs { chat, .. }
+            | Self::RunOutput { chat, .. }
+            | Self::RunExit { chat, .. }
+            | Self::CutContent { chat, .. }
+            | Self::FinishCall { chat, .. }
+            | Self::FinishBatch { chat, .. }
+            | Self::Notify { chat, .. }
+            | Self::FinishTurn { chat, .. }
+            | Self::ClearChat { chat }
+            | Self::CloseChat { chat } => Some(*chat),
+            Self::SaveApproval { .. } | Self::Tell { .. } | Self::Log { .. } => None,
         }
     }
 }

@@ -1,10 +1,14 @@
 //! The gate: the one verdict on a call. Pure; what it must know from outside it asks for with [`Verdict::Need`].
 
 pub mod approvals;
+pub mod judge;
+#[cfg(test)]
+mod tests;
 
-use approvals::Approvals;
+use approvals::{Approval, Approvals, Scope};
+use judge::Judged;
 
-use crate::tool::OwnApproval;
+use crate::tool::{GateSettings, OwnApproval};
 
 /// How many identical calls in a row make the gate ask (step 2).
 pub const DOOM_LOOP: u32 = 3;
@@ -12,49 +16,138 @@ pub const DOOM_LOOP: u32 = 3;
 /// How long a fact may take before it counts as *ask*, in ms.
 pub const FACT_LIMIT_MS: u64 = 30_000;
 
+/// The longest value that *Always accept* remembers, in bytes: who reads more of it than this before accepting it for ever?
+pub const MAX_VALUE_BYTES: usize = 16 * 1024;
+
 /// What the gate looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GatedCall<'a> {
     /// The tool's name.
     pub tool: &'a str,
+    /// What its definition says.
+    pub settings: GateSettings,
     /// How many times in a row the same call was made, this one included.
     pub repeated: u32,
-    /// The tool's own setting.
-    pub own_approval: OwnApproval,
+    /// Whether the chat is in auto mode now.
+    pub auto: bool,
+    /// Whether a call before it in a run of calls that share their handlers was let through (`use_handlers_once`).
+    pub waived: bool,
+    /// How far an approval reaches that is given now.
+    pub scope: Scope,
 }
 
-/// Something a step of the gate needs to know and only Lua can tell.
+/// Something that a step of the gate needs to know from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fact {
-    /// The tool's own setting: a function in `require_approval_before`, or `handlers.prompt_condition`. True asks.
+    /// The tool's own setting: a function in `require_approval_before`, or `handlers.prompt_condition`.
     OwnApproval,
+    /// What an approval of this very command is remembered under.
+    CmdString,
+    /// Whether the project's approvals, which are kept in a file, cover the call.
+    Saved,
+    /// `gates.is_safe`
+    IsSafe,
+    /// Whether `gates.judge_context` describes the call.
+    JudgeContext,
+    /// What the judge says about that.
+    Judge,
 }
 
-/// The facts that were found. A fact that could not be found is known to be `true`: ask.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A fact and what it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Whether it asks.
+    OwnApproval(bool),
+    /// The command, or what stands for it.
+    CmdString(String),
+    /// Whether they cover it.
+    Saved(bool),
+    /// Whether it is safe.
+    IsSafe(bool),
+    /// Whether there is a text for the judge.
+    JudgeContext(bool),
+    /// The judge's verdict.
+    Judge(Judged),
+}
+
+impl Found {
+    /// Which fact it is.
+    pub fn fact(&self) -> Fact {
+        match self {
+            Self::OwnApproval(_) => Fact::OwnApproval,
+            Self::CmdString(_) => Fact::CmdString,
+            Self::Saved(_) => Fact::Saved,
+            Self::IsSafe(_) => Fact::IsSafe,
+            Self::JudgeContext(_) => Fact::JudgeContext,
+            Self::Judge(_) => Fact::Judge,
+        }
+    }
+}
+
+/// The facts that were looked for. Of each: none, it was not looked for yet; an inner none, it could not be found (a throw,
+/// a wrong type, no answer in time), which never lets a call run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// [`Fact::OwnApproval`]; none: not asked for yet.
-    pub own_approval: Option<bool>,
+    own_approval: Option<Option<bool>>,
+    cmd_string: Option<Option<String>>,
+    saved: Option<Option<bool>>,
+    is_safe: Option<Option<bool>>,
+    judge_context: Option<Option<bool>>,
+    judge: Option<Option<Judged>>,
+}
+
+impl Facts {
+    /// Takes a fact in. None, or the answer to another question: it could not be found.
+    pub fn take(&mut self, fact: Fact, found: Option<Found>) {
+        match (fact, found) {
+            (Fact::OwnApproval, Some(Found::OwnApproval(asks))) => self.own_approval = Some(Some(asks)),
+            (Fact::OwnApproval, _) => self.own_approval = Some(None),
+            (Fact::CmdString, Some(Found::CmdString(value))) => self.cmd_string = Some(Some(value)),
+            (Fact::CmdString, _) => self.cmd_string = Some(None),
+            (Fact::Saved, Some(Found::Saved(covers))) => self.saved = Some(Some(covers)),
+            (Fact::Saved, _) => self.saved = Some(None),
+            (Fact::IsSafe, Some(Found::IsSafe(safe))) => self.is_safe = Some(Some(safe)),
+            (Fact::IsSafe, _) => self.is_safe = Some(None),
+            (Fact::JudgeContext, Some(Found::JudgeContext(there_is))) => self.judge_context = Some(Some(there_is)),
+            (Fact::JudgeContext, _) => self.judge_context = Some(None),
+            (Fact::Judge, Some(Found::Judge(judged))) => self.judge = Some(Some(judged)),
+            (Fact::Judge, _) => self.judge = Some(None),
+        }
+    }
+
+    /// The approval that an *Always accept* of this call stands for, as far as it is known.
+    pub fn approval(&self, tool: &str, settings: GateSettings) -> Option<Approval> {
+        let value = match (settings.by_command, &self.cmd_string) {
+            (false, _) => None,
+            (true, Some(Some(value))) => Some(value.clone()),
+            (true, Some(None) | None) => return None,
+        };
+        Some(Approval { tool: tool.to_owned(), value })
+    }
 }
 
 /// What happens to a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It runs.
     Allow,
     /// The user is asked.
     Ask(Question),
+    /// It does not run; the text tells the model which rule forbids it.
+    Deny(String),
     /// Decide again when this is known.
     Need(Fact),
 }
 
-/// Why the user is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why the user is asked, and what the answer can mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
     /// What made it ask.
     pub cause: Cause,
-    /// Whether *Always accept* is offered; it remembers (tool, `*`) in this chat.
-    pub can_remember: bool,
+    /// What else the user should know: the judge's reason, a function that failed.
+    pub note: Option<String>,
+    /// What *Always accept* remembers, and how far that reaches; none: it is not offered.
+    pub remember: Option<(Approval, Scope)>,
 }
 
 /// What made the gate ask.
@@ -62,67 +155,130 @@ pub struct Question {
 pub enum Cause {
     /// The third identical call in a row (step 2).
     DoomLoop,
+    /// `protect` in auto mode (step 4).
+    Protected,
+    /// `require_cmd_approval` in auto mode (step 6).
+    AutoMode,
     /// The tool's own setting (step 8).
     OwnApproval,
 }
 
 /// Decides on one call. The steps, the first decisive one wins (numbers as in the help):
 ///
+/// 1. (a permission rule that denies: no rules yet)
 /// 2. the third identical call in a row asks, and cannot be remembered;
-/// 5. a remembered approval runs;
-/// 8. the tool's own setting: a boolean, or the answer of its function, where unknown counts as ask.
-pub fn decide(call: GatedCall, approvals: &Approvals, facts: Facts) -> Verdict {
+/// 3. (permission rules that allow: no rules yet)
+/// 4. auto mode and `protect`: asks, and cannot be remembered;
+/// 5. a remembered approval runs: of the tool, or with `require_cmd_approval` of this very command;
+/// 6. auto mode: without `require_cmd_approval` it runs. With it: what `is_safe` calls safe runs; else, where the judge may
+///    be asked and there is a text for it, what the judge calls safe runs; everything else asks;
+/// 7. (a permission rule that asks: no rules yet)
+/// 8. the tool's own setting: a boolean, or the answer of its function. A call behind one that was let through in a run with
+///    `use_handlers_once` skips this step, but not with `require_cmd_approval`: one command says nothing about the next.
+///
+/// A fact that could not be found counts as *ask*.
+pub fn decide(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Verdict {
+    // Step 1, deny rules, comes here.
     if call.repeated >= DOOM_LOOP {
-        return Verdict::Ask(Question { cause: Cause::DoomLoop, can_remember: false });
+        return Verdict::Ask(Question { cause: Cause::DoomLoop, note: None, remember: None });
     }
-    if approvals.covers(call.tool) {
+    // Step 3, allow rules, comes here.
+    if call.auto && call.settings.protect {
+        return Verdict::Ask(Question { cause: Cause::Protected, note: None, remember: None });
+    }
+    // Step 5 only lets run what a later step would ask about, so that is all it is looked up for. Step 7 will be one more.
+    let skips_own = call.waived && !call.settings.by_command;
+    let may_ask =
+        if call.auto { call.settings.by_command } else { call.settings.own != OwnApproval::Run && !skips_own };
+    if !may_ask {
         return Verdict::Allow;
     }
-    let asks = match (call.own_approval, facts.own_approval) {
-        (OwnApproval::Run, _) => false,
-        (OwnApproval::Ask, _) => true,
-        (OwnApproval::Function, Some(asks)) => asks,
-        (OwnApproval::Function, None) => return Verdict::Need(Fact::OwnApproval),
-    };
-    if asks { Verdict::Ask(Question { cause: Cause::OwnApproval, can_remember: true }) } else { Verdict::Allow }
+    match is_remembered(call, approvals, facts) {
+        Ok(true) => return Verdict::Allow,
+        Ok(false) => {}
+        Err(fact) => return Verdict::Need(fact),
+    }
+    if call.auto {
+        return match is_safe(call.settings, facts) {
+            Safety::Safe => Verdict::Allow,
+            Safety::Ask(note) => ask(call, Cause::AutoMode, note, facts),
+            Safety::Need(fact) => Verdict::Need(fact),
+        };
+    }
+    // Step 7, ask rules, comes here.
+    match (call.settings.own, facts.own_approval) {
+        (OwnApproval::Run, _) | (OwnApproval::Function, Some(Some(false))) => Verdict::Allow,
+        (OwnApproval::Function, None) => Verdict::Need(Fact::OwnApproval),
+        (OwnApproval::Function, Some(None)) => {
+            ask(call, Cause::OwnApproval, Some(failed("what decides whether to ask")), facts)
+        }
+        (OwnApproval::Ask, _) | (OwnApproval::Function, Some(Some(true))) => ask(call, Cause::OwnApproval, None, facts),
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn call(own_approval: OwnApproval) -> GatedCall<'static> {
-        GatedCall { tool: "calculator", repeated: 1, own_approval }
+/// Step 5.
+fn is_remembered(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Result<bool, Fact> {
+    let in_project = call.scope == Scope::Project;
+    if !in_project && !approvals.knows(call.tool) {
+        return Ok(false);
     }
-
-    const OWN: Verdict = Verdict::Ask(Question { cause: Cause::OwnApproval, can_remember: true });
-
-    #[test]
-    fn own_setting_decides_when_nothing_is_remembered() {
-        let t = |own, found| decide(call(own), &Approvals::default(), Facts { own_approval: found });
-        assert_eq!(t(OwnApproval::Run, None), Verdict::Allow);
-        assert_eq!(t(OwnApproval::Ask, None), OWN);
-        assert_eq!(t(OwnApproval::Function, None), Verdict::Need(Fact::OwnApproval));
-        assert_eq!(t(OwnApproval::Function, Some(true)), OWN);
-        assert_eq!(t(OwnApproval::Function, Some(false)), Verdict::Allow);
+    if call.settings.by_command && facts.cmd_string.is_none() {
+        return Err(Fact::CmdString);
     }
-
-    #[test]
-    fn a_remembered_approval_runs_only_its_own_tool() {
-        let mut approvals = Approvals::default();
-        approvals.remember("calculator");
-        assert_eq!(decide(call(OwnApproval::Ask), &approvals, Facts::default()), Verdict::Allow);
-        let other = GatedCall { tool: "calculator2", ..call(OwnApproval::Ask) };
-        assert_eq!(decide(other, &approvals, Facts::default()), OWN);
+    let Some(approval) = facts.approval(call.tool, call.settings) else { return Ok(false) };
+    if approvals.cover(&approval) {
+        return Ok(true);
     }
-
-    #[test]
-    fn r153_the_third_identical_call_asks_whatever_is_remembered() {
-        let mut approvals = Approvals::default();
-        approvals.remember("calculator");
-        for (repeated, asks) in [(1, false), (2, false), (3, true), (4, true)] {
-            let verdict = decide(GatedCall { repeated, ..call(OwnApproval::Run) }, &approvals, Facts::default());
-            assert_eq!(verdict != Verdict::Allow, asks, "{repeated}");
-        }
+    match facts.saved {
+        None if in_project => Err(Fact::Saved),
+        Some(Some(covers)) => Ok(covers && in_project),
+        None | Some(None) => Ok(false),
     }
+}
+
+enum Safety {
+    Safe,
+    /// With the reason, if there is one to tell.
+    Ask(Option<String>),
+    Need(Fact),
+}
+
+/// Step 6 for a tool with `require_cmd_approval`.
+fn is_safe(settings: GateSettings, facts: &Facts) -> Safety {
+    match facts.is_safe {
+        None if settings.is_safe => return Safety::Need(Fact::IsSafe),
+        Some(Some(true)) if settings.is_safe => return Safety::Safe,
+        Some(None) if settings.is_safe => return Safety::Ask(Some(failed("is_safe"))),
+        None | Some(_) => {}
+    }
+    if !settings.judge {
+        return Safety::Ask(None);
+    }
+    match facts.judge_context {
+        None => return Safety::Need(Fact::JudgeContext),
+        Some(None) => return Safety::Ask(Some(failed("judge_context"))),
+        Some(Some(false)) => return Safety::Ask(None),
+        Some(Some(true)) => {}
+    }
+    match &facts.judge {
+        None => Safety::Need(Fact::Judge),
+        Some(Some(Judged::Safe(_))) => Safety::Safe,
+        Some(Some(Judged::Unsafe(reason))) => Safety::Ask(Some(format!("judge: \"{reason}\""))),
+        Some(Some(Judged::Failed(why))) => Safety::Ask(Some(format!("judge failed: {why}"))),
+        Some(None) => Safety::Ask(Some(format!("judge failed: no answer in {} s", FACT_LIMIT_MS / 1_000))),
+    }
+}
+
+fn failed(what: &str) -> String {
+    format!("{what} failed, see `:Lathe log`")
+}
+
+/// Asks, once it is known what *Always accept* would remember.
+fn ask(call: &GatedCall, cause: Cause, note: Option<String>, facts: &Facts) -> Verdict {
+    if call.settings.by_command && facts.cmd_string.is_none() {
+        return Verdict::Need(Fact::CmdString);
+    }
+    let approval = facts.approval(call.tool, call.settings);
+    let short = approval.filter(|approval| approval.value.as_ref().is_none_or(|value| value.len() <= MAX_VALUE_BYTES));
+    Verdict::Ask(Question { cause, note, remember: short.map(|approval| (approval, call.scope)) })
 }

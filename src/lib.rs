@@ -14,6 +14,7 @@ pub mod message;
 pub mod native;
 pub mod output;
 pub mod runtime;
+pub mod saved;
 pub mod schema;
 pub mod tool;
 pub mod turn;

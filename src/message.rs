@@ -93,6 +93,13 @@ pub struct History {
     paired: usize,
 }
 
+impl PartialEq for History {
+    /// Whether both hold the same messages; which of them are known to be paired is no matter.
+    fn eq(&self, other: &Self) -> bool {
+        self.messages == other.messages
+    }
+}
+
 /// What a repair changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repair {
@@ -125,7 +132,12 @@ impl History {
 
     /// Appends a message. Results may still be missing until [`History::repair`].
     pub fn push(&mut self, message: Message) {
-        self.messages.push(Arc::new(message));
+        self.push_shared(Arc::new(message));
+    }
+
+    /// The same for a message that others hold as well.
+    pub fn push_shared(&mut self, message: Arc<Message>) {
+        self.messages.push(message);
     }
 
     /// Takes back the newest message, when it is the model's and asks for nothing.

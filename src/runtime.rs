@@ -1,15 +1,18 @@
 //! The shell around tokio: what must not run on the main loop runs here and answers with an event. No Lua, no decisions.
 
+pub mod approvals;
 pub mod commands;
 pub mod http;
 pub mod inbox;
+pub mod judge;
 pub mod media;
 pub mod process;
 pub mod provider;
+pub mod store;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,17 +22,23 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
+use crate::adapter::Item;
 use crate::adapter::scripted::{self, Step};
 use crate::engine::{ChatId, Event, KillReason, RequestId};
 use crate::error::Error;
+use crate::gate::approvals::Approval;
+use crate::gate::judge::Judged;
 use crate::native::media::Given;
 use crate::output::{self, Limits, Spill};
 use crate::schema::{self, Schemas};
 use crate::tool::{ArgumentsError, CallId, CheckedCall, KeptMedia, SchemaId, UncheckedCall};
+use approvals::{ApprovalsError, ProjectApprovals, SavedApproval};
 use commands::{CommandCmd, Commands, RunError};
 use http::Http;
 use inbox::Inbox;
+use judge::Judge;
 use provider::ProviderRequest;
+use store::Store;
 
 /// How many threads do requests and checks.
 const WORKERS: usize = 2;
@@ -54,18 +63,27 @@ pub fn now_ms() -> u64 {
 pub struct Runtime {
     inbox: Arc<Inbox>,
     schemas: Arc<Schemas>,
-    requests: Requests,
+    requests: Running<RequestId>,
+    judges: Running<CallId>,
+    approvals: ProjectApprovals,
     commands: Commands,
     http: Arc<Http>,
+    store: Store,
     output_folder: OnceCell<PathBuf>,
     media_folder: OnceCell<PathBuf>,
     workers: OnceCell<Workers>,
     shut_down: AtomicBool,
 }
 
-/// The requests that run, with what ends them.
-#[derive(Clone, Default)]
-struct Requests(Arc<Mutex<HashMap<RequestId, AbortHandle>>>);
+/// The requests that run, each with what ends it.
+#[derive(Clone)]
+struct Running<Id>(Arc<Mutex<HashMap<Id, AbortHandle>>>);
+
+impl<Id> Default for Running<Id> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
 
 struct Workers {
     handle: Handle,
@@ -77,9 +95,12 @@ impl Runtime {
     /// A runtime that answers to `inbox`. Starts nothing.
     pub fn new(inbox: Arc<Inbox>) -> Self {
         Self {
+            store: Store::new(Arc::clone(&inbox)),
             inbox,
             schemas: Arc::default(),
-            requests: Requests::default(),
+            requests: Running::default(),
+            judges: Running::default(),
+            approvals: ProjectApprovals::default(),
             commands: Commands::default(),
             http: Arc::default(),
             output_folder: OnceCell::new(),
@@ -87,6 +108,11 @@ impl Runtime {
             workers: OnceCell::new(),
             shut_down: AtomicBool::new(false),
         }
+    }
+
+    /// The chats that are saved.
+    pub fn store(&self) -> &Store {
+        &self.store
     }
 
     /// The schemas that [`Runtime::check_calls`] knows.
@@ -118,7 +144,7 @@ impl Runtime {
         match self.workers() {
             Ok(workers) => {
                 let answer = play(Arc::clone(&self.inbox), chat, request, turn);
-                self.requests.start(&workers.handle, &self.inbox, (chat, request), answer);
+                self.requests.start(&workers.handle, &self.inbox, request, answer, request_panicked(chat, request));
             }
             Err(error) => {
                 self.inbox.push(Event::RequestFailed { chat, request, message: error.with_causes() });
@@ -127,17 +153,61 @@ impl Runtime {
     }
 
     /// Sends a request to a provider; the events are those of [`provider::ask`].
-    pub fn start_provider(&self, provider: ProviderRequest) {
-        let (chat, request) = (provider.chat, provider.request);
+    pub fn start_provider(&self, chat: ChatId, request: RequestId, provider: ProviderRequest) {
         match self.workers() {
             Ok(workers) => {
-                let answer = provider::ask(Arc::clone(&self.http), Arc::clone(&self.inbox), provider);
-                self.requests.start(&workers.handle, &self.inbox, (chat, request), answer);
+                let answer = provider::ask(Arc::clone(&self.http), Arc::clone(&self.inbox), chat, request, provider);
+                self.requests.start(&workers.handle, &self.inbox, request, answer, request_panicked(chat, request));
             }
             Err(error) => {
                 self.inbox.push(Event::RequestFailed { chat, request, message: error.with_causes() });
             }
         }
+    }
+
+    /// Asks the judge about a call → [`Event::FactFound`], always, unless [`Runtime::abort_judge`] comes first.
+    pub fn ask_judge(&self, chat: ChatId, call: CallId, judge: Judge) {
+        let failed = |why: String| judge::found(chat, call, Judged::Failed(why));
+        match self.workers() {
+            Ok(workers) => {
+                let asked = judge::ask(Arc::clone(&self.http), Arc::clone(&self.inbox), chat, call, judge);
+                self.judges.start(&workers.handle, &self.inbox, call, asked, failed(OUR_FAULT.to_owned()));
+            }
+            Err(error) => self.inbox.push(failed(error.with_causes())),
+        }
+    }
+
+    /// Ends what asks the judge about a call, if anything does.
+    pub fn abort_judge(&self, call: CallId) {
+        self.judges.abort(call);
+    }
+
+    /// Names the folder for the approvals of projects. The first call counts.
+    pub fn keep_approvals(&self, folder: &Path) {
+        self.approvals.keep_in(folder);
+    }
+
+    /// The approvals of all projects.
+    ///
+    /// # Errors
+    /// [`ApprovalsError::Read`] and [`ApprovalsError::Broken`].
+    pub fn saved_approvals(&self) -> Result<Vec<SavedApproval>, ApprovalsError> {
+        self.approvals.list()
+    }
+
+    /// Looks an approval of a project up → [`Event::FactFound`], always.
+    pub fn find_approval(&self, chat: ChatId, call: CallId, project: Arc<str>, approval: Approval) {
+        self.approvals.find(&self.inbox, chat, call, project, approval);
+    }
+
+    /// Saves an approval of a project. [`Event::ApprovalsFailed`] tells when that fails.
+    pub fn save_approval(&self, project: Arc<str>, approval: Approval) {
+        self.approvals.save(&self.inbox, project, approval);
+    }
+
+    /// Removes an approval of a project. [`Event::ApprovalsFailed`] tells when that fails.
+    pub fn forget_approval(&self, project: Arc<str>, approval: Approval) {
+        self.approvals.forget(&self.inbox, project, approval);
     }
 
     /// Ends a request. It sends nothing more, but for an event that is on its way at this moment.
@@ -243,10 +313,12 @@ impl Runtime {
     }
 
     /// Ends everything and joins the threads, within [`SHUTDOWN_MS`] and [`COMMANDS_SHUTDOWN_MS`]. Nothing starts
-    /// afterwards.
+    /// afterwards. Chats are saved until [`Store::finish`]: what has ended is still to be told.
     pub fn shutdown(&self) {
         self.shut_down.store(true, Ordering::Release);
         self.requests.abort_all();
+        self.judges.abort_all();
+        self.approvals.shutdown();
         self.commands.stop_all_and_wait(Duration::from_millis(COMMANDS_SHUTDOWN_MS));
         if let Some(workers) = self.workers.get()
             && let Some(tokio) = lock(&workers.tokio).take()
@@ -266,6 +338,7 @@ impl Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         self.shutdown();
+        self.store.finish();
     }
 }
 
@@ -285,15 +358,23 @@ impl Workers {
     }
 }
 
-impl Requests {
+/// What the user reads where a fault of ours ends a request.
+const OUR_FAULT: &str = "internal error of lathe, see :Lathe log";
+
+fn request_panicked(chat: ChatId, request: RequestId) -> Event {
+    Event::RequestFailed { chat, request, message: OUR_FAULT.to_owned() }
+}
+
+impl<Id: Copy + Eq + std::hash::Hash + Send + 'static> Running<Id> {
     /// Runs an answer, unless one runs for this request. It ends the request with an event of its own; where it panics,
-    /// this does.
+    /// `panicked` does.
     fn start(
         &self,
         handle: &Handle,
         inbox: &Arc<Inbox>,
-        (chat, request): (ChatId, RequestId),
+        request: Id,
         answer: impl Future<Output = ()> + Send + 'static,
+        panicked: Event,
     ) {
         let (requests, inbox) = (self.clone(), Arc::clone(inbox));
         // The lock is held until the request is in the map, so that one that ends at once is found there.
@@ -308,13 +389,12 @@ impl Requests {
             let outcome = task.await;
             lock(&requests.0).remove(&request);
             if outcome.is_err_and(|error| error.is_panic()) {
-                let message = "internal error of lathe, see :Lathe log".to_owned();
-                inbox.push(Event::RequestFailed { chat, request, message });
+                inbox.push(panicked);
             }
         });
     }
 
-    fn abort(&self, request: RequestId) {
+    fn abort(&self, request: Id) {
         if let Some(task) = lock(&self.0).remove(&request) {
             task.abort();
         }
@@ -344,21 +424,26 @@ fn unchecked(call: UncheckedCall, message: &str) -> CheckedCall {
 }
 
 async fn play(inbox: Arc<Inbox>, chat: ChatId, request: RequestId, turn: String) {
-    let steps = match scripted::decode(&turn) {
-        Ok(steps) => steps,
-        Err(error) => return inbox.push(Event::RequestFailed { chat, request, message: error.to_string() }),
-    };
-    for step in steps {
+    let tell = |item| inbox.push(Event::RequestItems { chat, request, items: vec![item] });
+    inbox.push(match steps(&turn, tell).await {
+        Ok(()) => Event::RequestFinished { chat, request },
+        Err(message) => Event::RequestFailed { chat, request, message },
+    });
+}
+
+/// Walks the steps of a scripted turn. An error is for the user.
+async fn steps(turn: &str, mut tell: impl FnMut(Item) + Send) -> Result<(), String> {
+    for step in scripted::decode(turn).map_err(|error| error.to_string())? {
         match step {
             Step::Wait(delay) => tokio::time::sleep(delay).await,
-            Step::Item(item) => inbox.push(Event::RequestItems { chat, request, items: vec![item] }),
-            Step::Fail(message) => return inbox.push(Event::RequestFailed { chat, request, message }),
+            Step::Item(item) => tell(item),
+            Step::Fail(message) => return Err(message),
             Step::Hang => std::future::pending().await,
         }
         // A task ends only where it waits: this is where an abort takes effect.
         tokio::task::yield_now().await;
     }
-    inbox.push(Event::RequestFinished { chat, request });
+    Ok(())
 }
 
 /// The alarm clock. It disarms itself when it rings, so that setting the same deadline again is a new alarm.

@@ -37,6 +37,9 @@ pub struct OfferedTool {
     pub numeric_strings: bool,
     /// Whether calls of it may overlap with neighbours that may too (`opts.parallel`).
     pub parallel: bool,
+    /// Whether calls in a row share one copy, one `setup` and one `on_exit` (`opts.use_handlers_once`). Such calls do not
+    /// overlap.
+    pub handlers_once: bool,
 }
 
 /// A call whose arguments are to be decoded and checked off the main loop.
@@ -114,6 +117,17 @@ pub struct KeptMedia {
     pub attachments: Vec<Attachment>,
 }
 
+/// Which copy of its tool a call works with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copying {
+    /// One of its own.
+    Own,
+    /// One of its own, kept for the calls that follow.
+    First,
+    /// The one that was kept: `setup` has run.
+    Shared,
+}
+
 /// What Lua tells about a call once its copy is made, `env` and `handlers.setup` have run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Preparation {
@@ -121,8 +135,8 @@ pub struct Preparation {
     pub cmds: usize,
     /// Which output functions the tool defines.
     pub defines: Defined,
-    /// The tool's own approval setting (gate step 8).
-    pub approval: OwnApproval,
+    /// What its definition says about the gate.
+    pub gate: GateSettings,
     /// Time limit of the call; none: no limit.
     pub timeout_ms: Option<u64>,
 }
@@ -151,6 +165,28 @@ pub enum OwnApproval {
     Ask,
     /// A function decides: `Fact::OwnApproval` must be found.
     Function,
+}
+
+/// What a tool's definition says about the gate, known without calling any of its functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GateSettings {
+    /// The tool's own approval setting (step 8).
+    pub own: OwnApproval,
+    /// `protect` of the config entry: auto mode asks, and nothing lifts that.
+    pub protect: bool,
+    /// `require_cmd_approval` of the config entry: approvals are for one command each.
+    pub by_command: bool,
+    /// Whether there is `gates.is_safe`.
+    pub is_safe: bool,
+    /// Whether the judge may be asked: it is enabled, `opts.judge` is set and there is `gates.judge_context`.
+    pub judge: bool,
+}
+
+impl GateSettings {
+    /// Only the tool's own setting.
+    pub fn new(own: OwnApproval) -> Self {
+        Self { own, protect: false, by_command: false, is_safe: false, judge: false }
+    }
 }
 
 /// How a call ended.

@@ -168,7 +168,13 @@ mod tests {
 
     #[test]
     fn r043_a_call_in_a_fence_is_noticed_and_other_json_is_not() {
-        let tools = [OfferedTool { name: "calculator".into(), schema: None, numeric_strings: true, parallel: false }];
+        let tools = [OfferedTool {
+            name: "calculator".into(),
+            schema: None,
+            numeric_strings: true,
+            parallel: false,
+            handlers_once: false,
+        }];
         let t = |text: &str| looks_like_call(text, &tools);
         assert!(t("Sure:\n```json\n{\"tool_calls\": [{\"name\": \"calculator\"}]}\n```\n"));
         assert!(t("```\n{\"name\": \"calculator\", \"arguments\": {\"num1\": 1}}\n```"));

@@ -9,6 +9,7 @@ mod calls;
 mod commands;
 mod measure;
 mod provider;
+mod resume;
 mod startup;
 
 use std::process::ExitCode;
@@ -27,6 +28,7 @@ const BENCHES: &[Bench] = &[
     ("command gigabyte", commands::gigabyte),
     ("provider text", provider::text),
     ("provider arguments", provider::arguments),
+    ("resume", resume::run),
 ];
 
 fn main() -> ExitCode {

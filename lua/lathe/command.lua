@@ -98,19 +98,43 @@ local function call_tool(words, text)
   end)
 end
 
+---@param words string[]
+local function set_auto(words)
+  local wanted = words[1]
+  if #words > 1 or (wanted and wanted ~= "on" and wanted ~= "off") then
+    return notify.info("usage: :Lathe auto [on|off]")
+  end
+  local chat = current()
+  if not chat then
+    return notify.info("there is no chat; `:Lathe chat` opens one")
+  end
+  if wanted then
+    chat:set_auto(wanted == "on")
+  else
+    M.act("auto", chat)
+  end
+end
+
 ---@type table<string, fun(words: string[], text: string)>
 local subcommands = {
   chat = open_chat,
   toggle = lathe.toggle,
+  resume = function(words, text)
+    lathe.resume(words[1] and vim.trim(text) or nil)
+  end,
   tools = manage_tools,
   call = call_tool,
+  auto = set_auto,
+  approvals = function()
+    require("lathe.chat.approvals").select()
+  end,
   log = function()
     -- The newest lines are at the end.
     vim.cmd("tabedit + " .. vim.fn.fnameescape(require("lathe.log").path))
   end,
 }
 for name in pairs(actions) do
-  subcommands[name] = function()
+  subcommands[name] = subcommands[name] or function()
     M.act(name)
   end
 end
@@ -144,6 +168,10 @@ function M.complete(lead, line)
     candidates = M.names()
   elseif words[1] == "tools" or (words[1] == "call" and #words == 2) then
     candidates = require("lathe.tools").names(true, current())
+  elseif words[1] == "auto" and #words == 2 then
+    candidates = { "off", "on" }
+  elseif words[1] == "resume" and #words == 2 then
+    candidates = require("lathe.chat.resume").ids()
   elseif words[1] == "chat" then
     for _, name in ipairs(require("lathe.adapters").names()) do
       candidates[#candidates + 1] = "adapter=" .. name

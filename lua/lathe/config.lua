@@ -17,12 +17,14 @@ local defaults = {
       adapter = nil,                -- a name, { name = …, model = … }, or an adapter
       roles = { user = "Me", llm = llm_name }, -- headings; each a string or function(adapter)
       system_prompt = nil,          -- string | function(ctx)
+      save = true,                  -- write chats to the state folder, for `:Lathe resume`
       keymaps = {                   -- action = { modes = { n = "<CR>", i = { … } }, desc = "…" } | false
         send = { modes = { n = { "<CR>", "<C-s>" }, i = "<C-s>" }, desc = "Send the message" },
         stop = { modes = { n = "q" }, desc = "Stop the chat (while it runs)" },
         skip = { modes = { n = "gs" }, desc = "Skip the running call" },
         retry = { modes = { n = "gr" }, desc = "Send again: the last answer anew, or the one that failed" },
         edit_last = { modes = { n = "ge" }, desc = "Edit the last message and send it again" },
+        auto = { modes = { n = "ga" }, desc = "Auto mode: run tools without asking, or ask again" },
         clear = { modes = { n = "gX" }, desc = "Clear the chat" },
         close = { modes = { n = "gC" }, desc = "Close the chat" },
         next_heading = { modes = { n = "]]" }, desc = "Next heading" },
@@ -63,7 +65,15 @@ local defaults = {
         },
       },
     },
-    background = { gates = { judge = { enabled = true, adapter = nil, system_prompt = nil } } },
+    background = {
+      gates = {
+        judge = {                   -- asked about calls in auto mode, see `:help lathe-judge`
+          enabled = true,
+          adapter = nil,            -- a name, { name = …, model = … }, or an adapter; nil: the chat's
+          system_prompt = nil,      -- string | function({ chat, tool })
+        },
+      },
+    },
   },
   permission = nil,                 -- action | { key = action | { { pattern, action }, … } }
   permission_memory = "chat",       -- how long "Always accept" counts: "chat" or "project"
@@ -198,7 +208,12 @@ local checks = {
           fits = type(item) == "boolean" or is_names(item)
         elseif key == "custom_instructions" then
           fits = type(item) == "table" and is_text(item.text) and type(item.disabled or false) == "boolean"
-        elseif vim.list_contains({ "tools", "prompts", "resources", "resourceTemplates" }, tostring(key):match("^disabled_(%a+)$")) then
+        elseif
+          vim.list_contains(
+            { "tools", "prompts", "resources", "resourceTemplates" },
+            tostring(key):match("^disabled_(%a+)$")
+          )
+        then
           fits = is_names(item)
         end
         if not fits then

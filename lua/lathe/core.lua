@@ -100,6 +100,28 @@ function M.load()
   return lib
 end
 
+local waiting = {} ---@type table<integer, fun(value: any, message: string?)> by the number of the reply
+
+---Calls a slow export.
+---@param name string
+---@param fields table?
+---@param callback fun(value: any, message: string?) gets what it answers, later, on the main loop; nil: what went wrong
+function M.ask(name, fields, callback)
+  waiting[M.lib[name](fields)] = callback
+end
+
+---The answer of a slow export.
+---@param number integer
+---@param value any
+---@param message string?
+function M.deliver(number, value, message)
+  local callback = waiting[number]
+  waiting[number] = nil
+  if callback then
+    callback(value, message)
+  end
+end
+
 local told = false
 
 ---Like `load`, for what the user asked for: tells the whole failure once, later only that it is still so.

@@ -56,7 +56,7 @@ function M.emit_item(name, data)
 end
 
 ---Tells about a call. Cheap when nobody listens.
----@param name "ToolStarted"|"ToolFinished"|"ToolApprovalRequested"|"ToolApprovalFinished"
+---@param name string without the prefix, such as "ToolStarted"
 ---@param chat lathe.Chat
 ---@param call lathe.Call
 ---@param status string?

@@ -61,6 +61,43 @@ local function check_tools()
   health.ok("tools: " .. (good[1] and table.concat(good, ", ") or "none"))
 end
 
+local function check_approvals()
+  if not require("lathe.core").load() then
+    return
+  end
+  local approvals, message = require("lathe.chat.approvals").list()
+  if message then
+    health.warn(message)
+  else
+    health.ok(("approvals that are remembered: %d"):format(#approvals))
+  end
+end
+
+---The nearest folder above a path that is there.
+---@param path string
+---@return string
+local function existing(path)
+  while not vim.uv.fs_stat(path) and vim.fs.dirname(path) ~= path do
+    path = vim.fs.dirname(path)
+  end
+  return path
+end
+
+local function check_saving()
+  if not require("lathe.config").get().interactions.chat.save then
+    return health.info("chats are not saved: interactions.chat.save is off")
+  end
+  local folder = require("lathe.chat.saving").folder()
+  local there = existing(folder)
+  local is_folder = (vim.uv.fs_stat(there) or {}).type == "directory"
+  if is_folder and vim.uv.fs_access(there, "WX") then
+    health.ok("chats are saved in " .. folder)
+  else
+    local why = is_folder and "is not writable" or "is not a folder"
+    health.warn(("chats cannot be saved in %s: %s %s"):format(folder, there, why))
+  end
+end
+
 ---Runs the checks.
 function M.check()
   health.start("lathe")
@@ -68,6 +105,8 @@ function M.check()
   check_library()
   check_options()
   check_tools()
+  check_approvals()
+  check_saving()
   health.info("log: " .. require("lathe.log").path)
 end
 

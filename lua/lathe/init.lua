@@ -83,6 +83,25 @@ function M.get_chat(bufnr)
   end
 end
 
+---The remembered approvals; `approval:remove()` takes one back.
+---@return lathe.Approval[]
+---@return string? message why some are missing
+function M.approvals()
+  return require("lathe.chat.approvals").list()
+end
+
+---Goes on with a saved chat; without one, lets the user choose.
+---@param id string? of `:Lathe resume`, or the path of a file
+function M.resume(id)
+  vim.validate("id", id, "string", true)
+  local resume = require("lathe.chat.resume")
+  if id then
+    resume.open(id)
+  else
+    resume.choose()
+  end
+end
+
 ---Makes a tool known, as if it were in `interactions.chat.tools`.
 ---@param name string
 ---@param entry lathe.ToolEntry

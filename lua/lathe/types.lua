@@ -37,13 +37,18 @@ error("lathe.types is for the language server only")
 ---@field cancelled? fun(self: lathe.Tool, meta: lathe.Meta)
 ---@field cmd_string? fun(self: lathe.Tool, meta: lathe.Meta): string
 
+---What lets a call run in auto mode although its tool has `require_cmd_approval`.
+---@class lathe.ToolGates
+---@field is_safe? fun(self: lathe.Tool, meta: lathe.Meta): boolean? true runs it
+---@field judge_context? fun(self: lathe.Tool, meta: lathe.Meta): string? what the call does, for the judge
+
 ---@class lathe.ToolOpts
 ---@field require_approval_before? boolean|table|fun(tool: lathe.Tool, tools: lathe.Tools): boolean?
----@field require_cmd_approval? boolean only in the config entry
----@field protect? boolean only in the config entry
----@field judge? boolean
+---@field require_cmd_approval? boolean *Always accept* is for one command; only in the config entry
+---@field protect? boolean always ask in auto mode; only in the config entry
+---@field judge? boolean the judge may be asked in auto mode
 ---@field timeout? number|false ms that a call may take
----@field use_handlers_once? boolean
+---@field use_handlers_once? boolean calls in a row share one copy, `setup` and `on_exit`
 ---@field parallel? boolean calls may overlap with neighbours that have it too
 ---@field background? boolean what a command leaves running goes on
 
@@ -144,6 +149,8 @@ error("lathe.types is for the language server only")
 ---@field finished boolean
 ---@field started_ns integer|false
 ---@field reason string? why the user rejected it
+---@field judge_context string? what the judge is told of it
+---@field is_judged boolean the judge is being asked
 ---@field block lathe.Block|false
 ---@field body string[]? shown text that came before there was a block
 
@@ -178,9 +185,16 @@ error("lathe.types is for the language server only")
 ---@field display table
 ---@field limits { max_lines: integer, max_bytes: integer, encoding: string? }
 ---@field cwd string where its commands run
+---@field is_saved boolean?
+---@field saved_id string? the name of its file, without the ending
+---@field noted_adapter lathe.Adapter? what the file says is its adapter
+---@field noted_changes integer? which tools the file says are in use
 ---@field wanted { adapter: string|table|function|nil, model: string? } what it was opened with
 ---@field render lathe.Render
 ---@field is_running boolean a turn runs
+---@field is_auto boolean tools run without asking
+---@field shared lathe.Call? the last of a run of calls whose tool's copy the next one shares
+---@field judge { spec: string|table, adapter: lathe.Adapter }? who judges, when it is not the chat's own adapter
 ---@field request integer? the one that was made last, while its turn runs
 ---@field is_closing boolean?
 ---@field is_shown boolean some window shows it
@@ -208,6 +222,16 @@ error("lathe.types is for the language server only")
 ---@field prompt? string text for the input
 ---@field submit? boolean send it
 ---@field hidden? boolean open no window
+
+---What may run without a question.
+---@class lathe.Approval
+---@field scope "chat"|"project"
+---@field tool string
+---@field value string? the one command; nil: every call of the tool
+---@field since integer when it was given, seconds since 1970
+---@field chat_id integer? with scope "chat"
+---@field project string? its folder, with scope "project"
+---@field remove fun(self: lathe.Approval) takes it back
 
 ---@class lathe.ToolRegistry
 ---@field flags table<string, boolean>
@@ -267,6 +291,7 @@ error("lathe.types is for the language server only")
 ---@field adapter string|table|function|nil
 ---@field roles { user: string|function, llm: string|fun(adapter: lathe.Adapter?): string }
 ---@field system_prompt string|function|nil
+---@field save boolean
 ---@field keymaps table<string, { modes: table<string, string|string[]>, desc: string? }|false>
 ---@field tools table
 
@@ -304,6 +329,26 @@ error("lathe.types is for the language server only")
 ---A list of offered tools, held by the library.
 ---@class lathe.ToolSet : userdata
 
+---What is saved of a chat besides its messages.
+---@class (exact) lathe.ChatMeta
+---@field chat integer
+---@field cwd string
+---@field adapter string?
+---@field model string?
+---@field tools string[]
+---@field groups string[]
+
+---A chat that was read from a file.
+---@class (exact) lathe.LoadedChat
+---@field id string
+---@field cwd string
+---@field adapter string?
+---@field model string?
+---@field tools string[]
+---@field groups string[]
+---@field copied "busy"|"read_only"|"elsewhere"|nil why it goes on in a copy
+---@field loaded userdata for `restore_chat`
+
 ---A command cmd to run.
 ---@class lathe.CommandCmd
 ---@field chat integer
@@ -325,6 +370,7 @@ error("lathe.types is for the language server only")
 ---@field max_parallel integer
 ---@field max_lines integer of the result of a call
 ---@field max_bytes integer
+---@field project string? folder of the project that approvals are remembered for
 
 ---@class lathe.OfferedTool
 ---@field name string
@@ -334,6 +380,7 @@ error("lathe.types is for the language server only")
 ---@field numeric_strings boolean
 ---@field fills_defaults boolean? what a call leaves out gets the schema's default
 ---@field parallel boolean
+---@field handlers_once boolean?
 ---@field by_provider boolean? the provider knows it: it is not described in the request
 
 ---What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
@@ -353,6 +400,13 @@ error("lathe.types is for the language server only")
 ---@field request_calls fun(o: { chat: integer, calls: table[], tools: lathe.ToolSet, submit: boolean })
 ---@field start_request fun(o: table) chat, request, tools, system, wire, and what the wire needs (`lathe.adapters.request`)
 ---@field fail_request fun(o: { chat: integer, request: integer, message: string })
+---@field set_auto fun(o: { chat: integer, auto: boolean })
+---@field keep_approvals fun(o: { folder: string }) where those of projects are kept
+---@field approvals fun(): table[] with a field `message` when some are missing
+---@field forget_approval fun(o: { chat: integer?, project: string?, tool: string, value: string? })
+---@field ask_judge fun(o: table) chat, call, system, prompt, wire, and what the wire needs
+---@field fail_judge fun(o: { chat: integer, call: integer, message: string })
+---@field command_text fun(o: { text: string, env: table }): string? the text with its values put in
 ---@field answer fun(o: { chat: integer, call: integer, answer: string, reason: string? })
 ---@field run_command fun(o: lathe.CommandCmd): string? why nothing was run
 ---@field last_line fun(call: integer): string? what its command printed last
@@ -365,6 +419,11 @@ error("lathe.types is for the language server only")
 ---@field native_match fun(o: { uri: string, templates: string[] }): { index: integer, params: table<string, string> }?
 ---@field native_names fun(o: { prefix: string, servers: string[] }): { group: string, tools: string, collisions: string }[] a server: its name and those of its tools, NUL between; answers: a line each
 ---@field keep_outputs fun(o: { folder: string }) where the whole of what is cut goes; removes there what is old
+---@field keep_chats fun(o: { folder: string }) where chats are saved
+---@field save_chat fun(o: lathe.ChatMeta): string? its id, the first time
+---@field list_chats fun(): integer number of the reply: lathe.SavedChat[]
+---@field load_chat fun(o: { chat: string }): integer number of the reply: lathe.LoadedChat
+---@field restore_chat fun(o: { chat: integer, loaded: userdata, save: boolean }): string? its id
 ---@field shutdown fun()
 ---@field counts fun(): { chats: integer, events: integer, effects: integer, commands: integer, schemas: integer }
 ---@field panic? fun(elsewhere?: boolean) only in debug builds; elsewhere: on another thread
@@ -372,6 +431,21 @@ error("lathe.types is for the language server only")
 ---A message joined the history. `wire_id`, `is_error`: of a result. `typed`: by the user, when the model reads more.
 ---@alias lathe.AddMessage fun(chat: integer, role: string, content: string, wire_id: string?, is_error: boolean?,
 ---  visible: boolean, reasoning: string?, typed: string?)
+
+---@alias lathe.Copying "own"|"first"|"shared"
+---@alias lathe.PrepareCall fun(chat: integer, call: integer, args: table, copying: lathe.Copying): boolean, ...
+---@alias lathe.Cause "doom_loop"|"protected"|"auto_mode"|"own_approval"
+
+---The texts: `note`, `scope` and `value`. Scope and value are what *Always accept* remembers; no scope: it is not offered.
+---@alias lathe.AskApproval fun(chat: integer, call: integer, cause: lathe.Cause, rest: integer, ...: string?): string?
+
+---A call is over. Returns how it looks when the chat is saved: state, head, fact, body.
+---@alias lathe.FinishCall fun(chat: integer, call: integer, status: lathe.CallStatus, content: string?,
+---  duration_ms: integer): string?, string?, string?, string?
+
+---A call of a saved chat. `state`, `head`: empty when its looks are not known.
+---@alias lathe.RestoreCall fun(chat: integer, wire_id: string, name: string, arguments: string, is_error: boolean,
+---  state: string, head: string, fact: string?, body: string?)
 
 ---What the library calls, on the main loop.
 ---@class (exact) lathe.Performers
@@ -384,21 +458,27 @@ error("lathe.types is for the language server only")
 ---@field show_reasoning fun(chat: integer, text: string)
 ---@field add_message lathe.AddMessage
 ---@field take_back_message fun(chat: integer) the newest one
+---@field restore_message lathe.AddMessage
+---@field restore_call lathe.RestoreCall
+---@field reply fun(number: integer, value: any, message: string?) of a slow export
 ---@field cut_history fun(chat: integer, kept: integer) the first message behind it goes back into the input
 ---@field add_call fun(chat: integer, call: integer, wire_id: string, name: string, arguments: string)
 ---@field start_batch fun(chat: integer, calls: integer)
 ---@field finish_batch fun(chat: integer, failed: boolean)
----@field prepare_call fun(chat: integer, call: integer, args: table): boolean, integer|string, integer|boolean, string|boolean, (integer|true)?
----@field find_fact fun(chat: integer, call: integer, fact: "own_approval"): boolean?
----@field ask_approval fun(chat: integer, call: integer, cause: string, can_remember: boolean, rest: integer): string?
+---@field prepare_call lathe.PrepareCall
+---@field find_fact fun(chat: integer, call: integer, fact: string): boolean|string|nil
+---@field ask_judge fun(chat: integer, call: integer)
+---@field end_judge fun(chat: integer, call: integer, status: "safe"|"unsafe"|"error"|"stopped", reason: string)
+---@field ask_approval lathe.AskApproval
 ---@field close_question fun(chat: integer, call: integer)
 ---@field run_cmd fun(chat: integer, call: integer, cmd: integer): boolean?
 ---@field store_text fun(chat: integer, call: integer, cmd: integer, succeeded: boolean, text: string)
 ---@field kill_jobs fun(chat: integer, call: integer)
 ---@field run_output fun(chat: integer, call: integer, kind: string, cmd: integer?, text: string?): string|false|nil
----@field run_exit fun(chat: integer, call: integer)
----@field finish_call fun(chat: integer, call: integer, status: lathe.CallStatus, content: string?, duration_ms: integer)
+---@field run_exit fun(chat: integer, call: integer, shared: boolean)
+---@field finish_call lathe.FinishCall
 ---@field notify fun(chat: integer, kind: string, text: string?)
+---@field tell fun(text: string)
 ---@field finish_turn fun(chat: integer, how: "done"|"stopped"|"cancelled"|"failed"|"held")
 ---@field clear_chat fun(chat: integer)
 ---@field close_chat fun(chat: integer)

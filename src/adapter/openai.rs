@@ -29,6 +29,10 @@ pub fn build(input: BuildInput<'_>) -> Built {
         Some(Value::Null | Value::Bool(false)) => drop(body.shift_remove("stream_options")),
         None | Some(_) => {}
     }
+    if let Some(schema) = input.answer {
+        let format = json!({"name": "answer", "strict": true, "schema": schema});
+        body.entry("response_format").or_insert(json!({"type": "json_schema", "json_schema": format}));
+    }
     let messages = messages_of(input.messages, &names, input.vision);
     body.insert("messages".to_owned(), Value::Array(messages));
     match input.tools_override {

@@ -8,8 +8,12 @@ use mlua::{Lua, ObjectLike, Table, UserDataRef, Value};
 use serde_json::Value as Json;
 
 use super::ToolSet;
+use super::chats::LoadedChat;
 use crate::command;
+use crate::engine::ChatId;
 use crate::error::Error;
+use crate::gate::approvals::{Approval, Scope};
+use crate::runtime::approvals::{ApprovalsError, SavedApproval};
 
 /// The largest number below which a Lua number is exact as an integer.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
@@ -225,6 +229,15 @@ impl Fields {
         bytes(&value).ok_or_else(|| self.wrong(field, "a string", &value))
     }
 
+    /// Bytes that may be left out.
+    pub fn optional_bytes(&self, field: &'static str) -> Result<Option<Vec<u8>>, Error> {
+        let value = self.raw(field)?;
+        if value.is_nil() {
+            return Ok(None);
+        }
+        bytes(&value).map(Some).ok_or_else(|| self.wrong(field, "a string", &value))
+    }
+
     /// Texts by name, in the order of the names.
     pub fn pairs(&self, field: &'static str) -> Result<Vec<(String, String)>, Error> {
         let value = self.raw(field)?;
@@ -292,6 +305,13 @@ impl Fields {
         if self.raw(field)?.is_nil() { Ok(None) } else { self.tools(field).map(Some) }
     }
 
+    /// A chat read by `load_chat`.
+    pub fn loaded(&self, field: &'static str) -> Result<UserDataRef<LoadedChat>, Error> {
+        let value = self.raw(field)?;
+        let loaded = value.as_userdata().and_then(|userdata| userdata.borrow::<LoadedChat>().ok());
+        loaded.ok_or_else(|| self.wrong(field, "a loaded chat", &value))
+    }
+
     /// A list of tables, each read by `read`.
     pub fn list<T>(
         &self,
@@ -328,6 +348,37 @@ impl Fields {
     }
 }
 
+/// The list that the export `approvals` returns: tables with `scope`, `tool`, `value` and `since`, and `chat` or `project`. A
+/// field `message` says why those of projects are missing.
+pub fn approvals(
+    lua: &Lua,
+    chats: Vec<(ChatId, Approval, u64)>,
+    saved: Result<Vec<SavedApproval>, ApprovalsError>,
+) -> mlua::Result<Value> {
+    let list = lua.create_table()?;
+    let entry = |scope: Scope, tool: String, value: Option<String>, since: u64| -> mlua::Result<Table> {
+        let entry = lua.create_table()?;
+        entry.raw_set("scope", scope.as_str())?;
+        entry.raw_set("tool", tool)?;
+        entry.raw_set("value", value)?;
+        entry.raw_set("since", since)?;
+        list.raw_push(&entry)?;
+        Ok(entry)
+    };
+    for (chat, approval, since) in chats {
+        entry(Scope::Chat, approval.tool, approval.value, since)?.raw_set("chat", chat.0)?;
+    }
+    match saved {
+        Ok(saved) => {
+            for SavedApproval { project, tool, value, since } in saved {
+                entry(Scope::Project, tool, value, since)?.raw_set("project", project)?;
+            }
+        }
+        Err(error) => list.raw_set("message", error.to_string())?,
+    }
+    Ok(Value::Table(list))
+}
+
 /// A positional whole number.
 pub fn integer_argument(export: &'static str, name: &str, value: &Value) -> Result<u64, Error> {
     integer(value).ok_or_else(|| wrong(export, name.to_owned(), "a whole number", value))
@@ -351,6 +402,11 @@ pub fn integer(value: &Value) -> Option<u64> {
         Value::Number(number) if number.fract() == 0.0 && (0.0..=MAX_EXACT).contains(number) => Some(*number as u64),
         _ => None,
     }
+}
+
+/// A string, only if it is UTF-8: one that another text could be taken for.
+pub fn exact_text(value: &Value) -> Option<String> {
+    value.as_string().and_then(|text| text.to_str().ok().map(|text| text.to_owned()))
 }
 
 /// A string. Bytes that are no UTF-8 cannot be part of a conversation and are replaced.

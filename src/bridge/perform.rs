@@ -5,13 +5,15 @@ use std::time::Instant;
 
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Value};
 
-use super::convert::{Fields, JsonMarks, Unfolding, integer, text};
+use super::convert::{Fields, JsonMarks, Unfolding, exact_text, integer, text};
+use super::replies::Make;
+use crate::chat::restore::{Body, Look};
 use crate::engine::{Answer, ChatId, Effect, Event, LogLevel, Notice, Output, OutputOutcome, TurnEnd};
 use crate::error::Error;
-use crate::gate::{Cause, Fact, Question};
+use crate::gate::{Cause, Fact, Found, Question};
 use crate::message::Message;
 use crate::runtime::Runtime;
-use crate::tool::{CallId, Defined, OwnApproval, Preparation};
+use crate::tool::{CallId, Copying, Defined, GateSettings, OwnApproval, Preparation};
 
 /// What the user reads where a fault of ours ends a call or a request.
 const OUR_FAULT: &str = "internal error of lathe, see :Lathe log";
@@ -33,8 +35,9 @@ macro_rules! performers {
 
 performers! {
     take_input hold_input start_turn send_request finish_request show_text show_reasoning add_message take_back_message
-    cut_history add_call start_batch finish_batch prepare_call find_fact ask_approval close_question run_cmd store_text kill_jobs run_output run_exit
-    finish_call notify finish_turn clear_chat close_chat log
+    cut_history add_call start_batch finish_batch prepare_call find_fact ask_judge end_judge ask_approval close_question run_cmd
+    store_text kill_jobs run_output run_exit restore_message restore_call reply finish_call notify tell finish_turn clear_chat
+    close_chat log
 }
 
 /// Performs effects. Only the main thread has one.
@@ -104,12 +107,18 @@ impl Performers {
             Effect::ShowReasoning { chat, text } => {
                 call("show_reasoning", &lua_fn.show_reasoning, (chat.0, text.as_str()))?
             }
-            Effect::AddMessage { chat, message } => self.add_message(chat, &message)?,
+            Effect::AddMessage { chat, message } => self.message("add_message", &lua_fn.add_message, chat, &message)?,
             Effect::TakeBackMessage { chat } => call("take_back_message", &lua_fn.take_back_message, chat.0)?,
             Effect::CutHistory { chat, kept } => call("cut_history", &lua_fn.cut_history, (chat.0, kept))?,
             Effect::AddCall { chat, call: id, wire_id, name, arguments } => {
                 let arguments = (chat.0, id.0, wire_id.as_str(), name.as_str(), arguments.as_str());
                 call("add_call", &lua_fn.add_call, arguments)?
+            }
+            Effect::RestoreMessage { chat, message } => {
+                self.message("restore_message", &lua_fn.restore_message, chat, &message)?;
+            }
+            Effect::RestoreCall { chat, message, index, result, look } => {
+                self.restore_call(chat, (&message, index), &result, look.unwrap_or_default())?;
             }
             Effect::CheckCalls { chat, calls } => runtime.check_calls(chat, calls),
             Effect::StartBatch { chat, calls } => call("start_batch", &lua_fn.start_batch, (chat.0, calls))?,
@@ -117,15 +126,23 @@ impl Performers {
             Effect::PrepareCall { .. } => {}
             Effect::FindFact { chat, call: id, fact } => {
                 let given: Value = call("find_fact", &lua_fn.find_fact, (chat.0, id.0, fact_word(fact)))?;
-                let answer = match given {
-                    Value::Nil => None,
-                    Value::Boolean(answer) => Some(answer),
-                    other => return Err(returned("find_fact", "a boolean or nil", &other)),
-                };
-                return Ok(Some(Event::FactFound { chat, call: id, fact, answer }));
+                let found = found(fact, &given)?;
+                return Ok(Some(Event::FactFound { chat, call: id, fact, found }));
             }
-            Effect::AskApproval { chat, call: id, question: Question { cause, can_remember }, rest } => {
-                let arguments = (chat.0, id.0, cause_word(cause), can_remember, rest);
+            Effect::FindSaved { chat, call: id, project, approval } => {
+                runtime.find_approval(chat, id, project, approval)
+            }
+            Effect::SaveApproval { project, approval } => runtime.save_approval(project, approval),
+            Effect::AskJudge { chat, call: id } => call("ask_judge", &lua_fn.ask_judge, (chat.0, id.0))?,
+            Effect::EndJudge { chat, call: id, judged } => {
+                runtime.abort_judge(id);
+                let (status, reason) = judged.as_ref().map_or(("stopped", ""), |judged| judged.words());
+                call("end_judge", &lua_fn.end_judge, (chat.0, id.0, status, reason))?
+            }
+            Effect::AskApproval { chat, call: id, question: Question { cause, note, remember }, rest } => {
+                let scope = remember.as_ref().map(|(_, scope)| scope.as_str());
+                let value = remember.and_then(|(approval, _)| approval.value);
+                let arguments = (chat.0, id.0, cause_word(cause), rest, note, scope, value);
                 let given = call("ask_approval", &lua_fn.ask_approval, arguments)?;
                 let reason = optional_text("ask_approval", &given)?;
                 return Ok(reason.map(|reason| reject(chat, id, reason)));
@@ -157,22 +174,27 @@ impl Performers {
                 };
                 return Ok(Some(Event::OutputFinished { chat, call: id, outcome }));
             }
-            Effect::RunExit { chat, call: id } => {
-                call::<()>("run_exit", &lua_fn.run_exit, (chat.0, id.0))?;
+            Effect::RunExit { chat, call: id, shared } => {
+                call::<()>("run_exit", &lua_fn.run_exit, (chat.0, id.0, shared))?;
                 return Ok(Some(Event::ExitFinished { chat, call: id }));
             }
             Effect::CutContent { chat, call: id, content, limits, media } => {
                 runtime.cut_content(chat, id, content, limits, media);
             }
-            Effect::FinishCall { chat, call: id, status, content, duration_ms } => {
+            Effect::FinishCall { chat, call: id, status, content, duration_ms, message } => {
                 let arguments = (chat.0, id.0, status.as_str(), content.as_deref(), duration_ms);
-                call("finish_call", &lua_fn.finish_call, arguments)?
+                let given: MultiValue = call("finish_call", &lua_fn.finish_call, arguments)?;
+                // Nothing is given of a chat that is not saved.
+                if let Some(look) = look(&message, &given)? {
+                    runtime.store().look(chat, id, look);
+                }
             }
             Effect::FinishBatch { chat, failed } => call("finish_batch", &lua_fn.finish_batch, (chat.0, failed))?,
             Effect::Notify { chat, notice } => {
                 let (kind, text) = notice_words(&notice);
                 call("notify", &lua_fn.notify, (chat.0, kind, text))?
             }
+            Effect::Tell { text } => call("tell", &lua_fn.tell, text)?,
             Effect::FinishTurn { chat, end } => call("finish_turn", &lua_fn.finish_turn, (chat.0, end_word(end)))?,
             Effect::ClearChat { chat } => call("clear_chat", &lua_fn.clear_chat, chat.0)?,
             Effect::CloseChat { chat } => call("close_chat", &lua_fn.close_chat, chat.0)?,
@@ -187,29 +209,68 @@ impl Performers {
     }
 
     /// Has Lua make its copy of a call.
-    pub fn prepare(&self, chat: ChatId, id: CallId, arguments: Value) -> Result<Event, PerformError> {
-        let given = call("prepare_call", &self.functions.prepare_call, (chat.0, id.0, arguments))?;
+    pub fn prepare(&self, chat: ChatId, id: CallId, arguments: Value, copying: Copying) -> Result<Event, PerformError> {
+        let arguments = (chat.0, id.0, arguments, copying_word(copying));
+        let given = call("prepare_call", &self.functions.prepare_call, arguments)?;
         preparation(chat, id, &given)
     }
 
-    fn add_message(&self, chat: ChatId, message: &Message) -> Result<(), PerformError> {
-        let function = &self.functions.add_message;
+    /// Hands the reply of a slow export to who waits for it.
+    pub fn reply(&self, lua: &Lua, number: u64, make: Make) -> Result<(), PerformError> {
+        let (value, fault) = match make(lua).map_err(threw("reply"))? {
+            Ok(value) => (value, None),
+            Err(fault) => (Value::Nil, Some(fault)),
+        };
+        call("reply", &self.functions.reply, (number, value, fault))
+    }
+
+    fn restore_call(
+        &self,
+        chat: ChatId,
+        (message, index): (&Message, usize),
+        result: &Message,
+        look: Look,
+    ) -> Result<(), PerformError> {
+        let (Message::Llm { calls, .. }, Message::Tool { content, is_error, .. }) = (message, result) else {
+            return Ok(());
+        };
+        let Some(made) = calls.get(index) else { return Ok(()) };
+        let body = match &look.body {
+            // Nothing is known of its looks: the result says most.
+            Body::Nothing if look.state.is_empty() => Some(content.as_str()),
+            Body::Nothing => None,
+            Body::Result => Some(content.as_str()),
+            Body::Text(text) => Some(text.as_str()),
+        };
+        let (wire_id, name, arguments) = (made.wire_id.as_str(), made.name.as_str(), made.arguments.as_str());
+        let (state, head, fact) = (look.state.as_str(), look.head.as_str(), look.fact.as_deref());
+        let arguments = (chat.0, wire_id, name, arguments, *is_error, state, head, fact, body);
+        call("restore_call", &self.functions.restore_call, arguments)
+    }
+
+    fn message(
+        &self,
+        performer: &'static str,
+        function: &Function,
+        chat: ChatId,
+        message: &Message,
+    ) -> Result<(), PerformError> {
         let none: Option<&str> = None;
         match message {
             Message::System { content } => {
-                call("add_message", function, (chat.0, "system", content.as_str(), none, none, false))
+                call(performer, function, (chat.0, "system", content.as_str(), none, none, false))
             }
             Message::User { content, visible, typed } => {
                 let typed = typed.as_deref();
-                call("add_message", function, (chat.0, "user", content.as_str(), none, none, *visible, none, typed))
+                call(performer, function, (chat.0, "user", content.as_str(), none, none, *visible, none, typed))
             }
             // The calls follow, each as an effect of its own.
             Message::Llm { content, reasoning, calls: _ } => {
                 let reasoning = Some(reasoning.as_str()).filter(|reasoning| !reasoning.is_empty());
-                call("add_message", function, (chat.0, "llm", content.as_str(), none, none, true, reasoning))
+                call(performer, function, (chat.0, "llm", content.as_str(), none, none, true, reasoning))
             }
             Message::Tool { wire_id, content, is_error, .. } => {
-                call("add_message", function, (chat.0, "tool", content.as_str(), wire_id.as_str(), *is_error, true))
+                call(performer, function, (chat.0, "tool", content.as_str(), wire_id.as_str(), *is_error, true))
             }
         }
     }
@@ -226,7 +287,13 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         }
         Effect::PrepareCall { chat, call, .. } => Some(not_prepared(*chat, *call)),
         Effect::FindFact { chat, call, fact } => {
-            Some(Event::FactFound { chat: *chat, call: *call, fact: *fact, answer: None })
+            Some(Event::FactFound { chat: *chat, call: *call, fact: *fact, found: None })
+        }
+        Effect::FindSaved { chat, call, .. } => {
+            Some(Event::FactFound { chat: *chat, call: *call, fact: Fact::Saved, found: None })
+        }
+        Effect::AskJudge { chat, call } => {
+            Some(Event::FactFound { chat: *chat, call: *call, fact: Fact::Judge, found: None })
         }
         Effect::AskApproval { chat, call, .. } => Some(reject(*chat, *call, fault())),
         Effect::RunCmd { chat, call, cmd } => {
@@ -235,7 +302,7 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         Effect::RunOutput { chat, call, .. } => {
             Some(Event::OutputFinished { chat: *chat, call: *call, outcome: OutputOutcome::Threw(fault()) })
         }
-        Effect::RunExit { chat, call } => Some(Event::ExitFinished { chat: *chat, call: *call }),
+        Effect::RunExit { chat, call, .. } => Some(Event::ExitFinished { chat: *chat, call: *call }),
         Effect::HoldInput { .. }
         | Effect::StartTurn { .. }
         | Effect::AbortRequest { .. }
@@ -245,9 +312,13 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         | Effect::AddMessage { .. }
         | Effect::TakeBackMessage { .. }
         | Effect::CutHistory { .. }
+        | Effect::RestoreMessage { .. }
+        | Effect::RestoreCall { .. }
         | Effect::AddCall { .. }
         | Effect::CheckCalls { .. }
         | Effect::StartBatch { .. }
+        | Effect::EndJudge { .. }
+        | Effect::SaveApproval { .. }
         | Effect::CloseQuestion { .. }
         | Effect::StoreText { .. }
         | Effect::KillJobs { .. }
@@ -255,6 +326,7 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         | Effect::FinishCall { .. }
         | Effect::FinishBatch { .. }
         | Effect::Notify { .. }
+        | Effect::Tell { .. }
         | Effect::FinishTurn { .. }
         | Effect::ClearChat { .. }
         | Effect::CloseChat { .. }
@@ -316,10 +388,17 @@ fn preparation(chat: ChatId, call: CallId, given: &MultiValue) -> Result<Event, 
         Some("function") => OwnApproval::Function,
         _ => return Err(wanted("\"run\", \"ask\" or \"function\"", 3)),
     };
+    let flags = whole(2)?;
     let preparation = Preparation {
         cmds: usize::try_from(whole(1)?).map_err(|_| wanted("a number of cmds", 1))?,
-        defines: defined(whole(2)?),
-        approval,
+        defines: defined(flags),
+        gate: GateSettings {
+            own: approval,
+            protect: flags & 32 != 0,
+            by_command: flags & 64 != 0,
+            is_safe: flags & 128 != 0,
+            judge: flags & 256 != 0,
+        },
         timeout_ms: if at(4).is_nil() { None } else { Some(whole(4)?) },
     };
     Ok(Event::CallPrepared { chat, call, preparation })
@@ -333,6 +412,22 @@ fn defined(flags: u64) -> Defined {
         cancelled: flags & 8 != 0,
         on_exit: flags & 16 != 0,
     }
+}
+
+/// Reads `state, head, fact or nil, body or nil`: how a call looks that is over. Nothing: it is not known.
+fn look(result: &Message, given: &MultiValue) -> Result<Option<Look>, PerformError> {
+    let nil = Value::Nil;
+    let at = |index: usize| given.get(index).unwrap_or(&nil);
+    let optional = |index: usize| optional_text("finish_call", at(index));
+    let (Some(state), Some(head), fact) = (optional(0)?, optional(1)?, optional(2)?) else { return Ok(None) };
+    let content = if let Message::Tool { content, .. } = result { content.as_str() } else { "" };
+    let body = match at(3).as_string() {
+        None => Body::Nothing,
+        // Mostly: it is not copied.
+        Some(body) if *body.as_bytes() == *content.as_bytes() => Body::Result,
+        Some(body) => Body::Text(body.to_string_lossy()),
+    };
+    Ok(Some(Look { state, head, fact, body }))
 }
 
 /// Kind, cmd counted from 1, text.
@@ -349,6 +444,8 @@ fn notice_words(notice: &Notice) -> (&'static str, Option<&str>) {
     match notice {
         Notice::RequestFailed(message) => ("request_failed", Some(message)),
         Notice::Request(text) => ("request", Some(text)),
+        Notice::Restored(text) => ("restored", Some(text)),
+        Notice::Saving(text) => ("saving", Some(text)),
         Notice::NothingToSend => ("nothing_to_send", None),
         Notice::NothingToSkip => ("nothing_to_skip", None),
         Notice::NothingToEdit => ("nothing_to_edit", None),
@@ -373,6 +470,8 @@ fn end_word(end: TurnEnd) -> &'static str {
 fn cause_word(cause: Cause) -> &'static str {
     match cause {
         Cause::DoomLoop => "doom_loop",
+        Cause::Protected => "protected",
+        Cause::AutoMode => "auto_mode",
         Cause::OwnApproval => "own_approval",
     }
 }
@@ -380,6 +479,40 @@ fn cause_word(cause: Cause) -> &'static str {
 fn fact_word(fact: Fact) -> &'static str {
     match fact {
         Fact::OwnApproval => "own_approval",
+        Fact::CmdString => "cmd_string",
+        Fact::IsSafe => "is_safe",
+        Fact::JudgeContext => "judge_context",
+        // They have effects of their own.
+        Fact::Saved => "saved",
+        Fact::Judge => "judge",
+    }
+}
+
+/// What a fact is that Lua found; nil: it could not be found. A command that is no UTF-8 is nobody's to remember: another
+/// could look the same.
+fn found(fact: Fact, given: &Value) -> Result<Option<Found>, PerformError> {
+    let boolean = |found: fn(bool) -> Found| match given {
+        Value::Nil => Ok(None),
+        Value::Boolean(answer) => Ok(Some(found(*answer))),
+        other => Err(returned("find_fact", "a boolean or nil", other)),
+    };
+    match fact {
+        Fact::OwnApproval => boolean(Found::OwnApproval),
+        Fact::IsSafe => boolean(Found::IsSafe),
+        Fact::JudgeContext => boolean(Found::JudgeContext),
+        Fact::CmdString => match given {
+            Value::Nil | Value::String(_) => Ok(exact_text(given).map(Found::CmdString)),
+            other => Err(returned("find_fact", "a string or nil", other)),
+        },
+        Fact::Saved | Fact::Judge => Ok(None),
+    }
+}
+
+fn copying_word(copying: Copying) -> &'static str {
+    match copying {
+        Copying::Own => "own",
+        Copying::First => "first",
+        Copying::Shared => "shared",
     }
 }
 

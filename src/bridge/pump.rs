@@ -4,19 +4,21 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use mlua::Lua;
 
 use super::convert::Unfolding;
 use super::guard;
 use super::perform::{PerformError, Performers, not_prepared, reply_after_fault};
+use super::replies::Replies;
 use super::waker::Waker;
 use crate::engine::{ChatId, ChatSettings, Effect, Engine, Event, LogLevel};
+use crate::gate::approvals::Approval;
 use crate::message::Message;
 use crate::runtime::inbox::Inbox;
 use crate::runtime::{Runtime, now_ms};
-use crate::tool::CallId;
+use crate::tool::{CallId, Copying};
 
 /// How long one drain may hold the main loop, but for the one effect that it is performing.
 const DRAIN_BUDGET: Duration = Duration::from_millis(3);
@@ -32,6 +34,8 @@ pub struct Pump {
     preparing: RefCell<Option<Preparing>>,
     /// What is on its way to the engine.
     pub inbox: Arc<Inbox>,
+    /// What slow exports answer.
+    pub replies: Arc<Replies>,
     /// The fault that was reported last: one that repeats itself is shown once.
     last_fault: RefCell<String>,
     /// What runs off the main loop.
@@ -48,6 +52,7 @@ struct Preparing {
     chat: ChatId,
     call: CallId,
     arguments: Unfolding,
+    copying: Copying,
 }
 
 impl Pump {
@@ -63,6 +68,7 @@ impl Pump {
             inbox: Arc::clone(&inbox),
             last_fault: RefCell::default(),
             runtime: Runtime::new(inbox),
+            replies: Arc::new(Replies::new(Arc::clone(&waker))),
             waker,
             performers: RefCell::default(),
             panics: Cell::new(false),
@@ -84,6 +90,14 @@ impl Pump {
         let chat = self.engine.borrow_mut().next_chat();
         self.push(Event::ChatOpened { chat, settings });
         chat
+    }
+
+    /// What is approved in each chat, with the time at which it was, in seconds since 1970.
+    pub fn approvals(&self) -> Vec<(ChatId, Approval, u64)> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let wall = |since_ms: u64| now.saturating_sub(now_ms().saturating_sub(since_ms) / 1_000);
+        let of = |(chat, approval, since_ms)| (chat, approval, wall(since_ms));
+        self.engine.borrow().approvals().into_iter().map(of).collect()
     }
 
     /// The messages of a chat, for a request.
@@ -115,8 +129,8 @@ impl Pump {
         }
     }
 
-    /// Ends all turns, for good: jobs are ended, `on_exit` runs, commands and requests are stopped. Bounded by twice
-    /// [`LEAVING_BUDGET`] and what [`Runtime::shutdown`] takes.
+    /// Ends all turns, for good: jobs are ended, `on_exit` runs, commands and requests are stopped, chats are saved. Bounded
+    /// by twice [`LEAVING_BUDGET`] and what [`Runtime::shutdown`] and `Store::finish` take.
     pub fn shut_down(&self, lua: &Lua) {
         let chats = self.engine.borrow().chats();
         for chat in chats {
@@ -126,6 +140,7 @@ impl Pump {
         self.runtime.shutdown();
         // What became of the commands, whose calls may have an `on_exit`. A budget of its own: stubborn ones use up the first.
         self.work(lua, Instant::now() + LEAVING_BUDGET);
+        self.runtime.store().finish();
         self.waker.close();
     }
 
@@ -155,9 +170,10 @@ impl Pump {
         }
         let effect = self.effects.borrow_mut().pop_front();
         match effect {
-            Some(Effect::PrepareCall { chat, call, arguments }) => {
+            // What it does is not saved: it says nothing.
+            Some(Effect::PrepareCall { chat, call, arguments, copying }) => {
                 let arguments = Unfolding::new(arguments);
-                self.prepare(lua, performers, Preparing { chat, call, arguments }, until);
+                self.prepare(lua, performers, Preparing { chat, call, arguments, copying }, until);
                 return true;
             }
             Some(effect) => {
@@ -166,19 +182,32 @@ impl Pump {
             }
             None => {}
         }
+        if self.deliver(lua, performers) {
+            return true;
+        }
         let Some(event) = self.inbox.pop() else { return false };
         let effects = self.engine.borrow_mut().handle(now_ms(), event);
         self.effects.borrow_mut().extend(effects);
         true
     }
 
+    /// Hands the reply of a slow export to Lua. False: there is none.
+    fn deliver(&self, lua: &Lua, performers: &Performers) -> bool {
+        let Some((number, make)) = self.replies.pop() else { return false };
+        // The callback is somebody's code.
+        self.wake_for_others();
+        let outcome = guard::catch(|| performers.reply(lua, number, make));
+        self.reported(performers, outcome);
+        true
+    }
+
     /// Turns the arguments of a call into Lua, some of them if they are many; when they are done Lua makes its copy.
     fn prepare(&self, lua: &Lua, performers: &Performers, mut preparing: Preparing, until: Instant) {
-        let Preparing { chat, call, .. } = preparing;
+        let Preparing { chat, call, copying, .. } = preparing;
         let reply = guard::catch(|| match performers.unfold(lua, &mut preparing.arguments, until)? {
             Some(arguments) => {
                 self.wake_for_others();
-                performers.prepare(chat, call, arguments).map(Some)
+                performers.prepare(chat, call, arguments, copying).map(Some)
             }
             None => Ok(None),
         });
@@ -191,7 +220,7 @@ impl Pump {
 
     /// What is queued must not wait for a tool that runs the editor's loop to wait for it.
     fn wake_for_others(&self) {
-        if !(self.effects.borrow().is_empty() && self.inbox.is_empty()) {
+        if !(self.effects.borrow().is_empty() && self.inbox.is_empty() && self.replies.is_empty()) {
             self.waker.wake();
         }
     }
@@ -210,6 +239,7 @@ impl Pump {
         if runs_foreign_code(&effect) {
             self.wake_for_others();
         }
+        self.runtime.store().record(&effect);
         let after_fault = reply_after_fault(&effect);
         let outcome = guard::catch(|| performers.perform(&self.runtime, effect));
         let reply = self.reported(performers, outcome).unwrap_or(after_fault);
@@ -233,6 +263,8 @@ fn runs_foreign_code(effect: &Effect) -> bool {
         effect,
         Effect::SendRequest { .. }
             | Effect::FindFact { .. }
+            | Effect::AskJudge { .. }
+            | Effect::EndJudge { .. }
             | Effect::RunCmd { .. }
             | Effect::RunOutput { .. }
             | Effect::RunExit { .. }

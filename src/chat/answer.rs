@@ -174,8 +174,10 @@ impl Chat {
                 (Some(_), Ok(arguments)) => Ok(arguments),
                 (Some(_), Err(error)) => Err(error.to_string()),
             };
-            let parallel = tool.is_some_and(|tool| tool.parallel);
-            queue.push(ToolCall::new(id, draft.wire_id, draft.name, parallel, fingerprint, arguments));
+            let mut call = ToolCall::new(id, draft.wire_id, draft.name, fingerprint, arguments);
+            call.parallel = tool.is_some_and(|tool| tool.parallel && !tool.handlers_once);
+            call.handlers_once = tool.is_some_and(|tool| tool.handlers_once);
+            queue.push(call);
         }
         let added: Vec<_> = calls.iter().cloned().zip(queue.iter().map(|call| call.id)).collect();
         self.add_message(shell, Message::Llm { content, reasoning, calls });
@@ -213,8 +215,13 @@ mod tests {
     fn r030_the_answer_to_an_unknown_tool_is_short_whatever_its_name_and_however_many_there_are() {
         let offered = |count: usize| -> Vec<OfferedTool> {
             let name = |number: usize| format!("tool_{number}");
-            let tool =
-                |number| OfferedTool { name: name(number), schema: None, numeric_strings: false, parallel: false };
+            let tool = |number| OfferedTool {
+                name: name(number),
+                schema: None,
+                numeric_strings: false,
+                parallel: false,
+                handlers_once: false,
+            };
             (1..=count).map(tool).collect()
         };
         let text = not_found(&"é".repeat(1_000_000), &offered(2));

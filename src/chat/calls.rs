@@ -2,7 +2,7 @@
 
 use super::{Chat, Shell};
 use crate::engine::{Answer, Effect, Notice, OutputOutcome, TurnEnd};
-use crate::gate::Fact;
+use crate::gate::{Fact, Found};
 use crate::native::media::Given;
 use crate::tool::{CallId, KeptMedia, Preparation, shown};
 use crate::turn::Turn;
@@ -26,8 +26,8 @@ impl Chat {
     }
 
     /// A fact for the gate.
-    pub fn fact_found(&mut self, shell: &mut Shell, call: CallId, fact: Fact, answer: Option<bool>) {
-        self.with_call(shell, call, |call, ctx| call.fact_found(ctx, fact, answer));
+    pub fn fact_found(&mut self, shell: &mut Shell, call: CallId, fact: Fact, found: Option<Found>) {
+        self.with_call(shell, call, |call, ctx| call.fact_found(ctx, fact, found));
     }
 
     /// The user's answer.
@@ -130,7 +130,8 @@ impl Chat {
             now_ms: shell.now_ms,
             rest: batch.queued(),
             approvals: &mut self.approvals,
-            limits: &self.settings.limits,
+            auto: self.auto,
+            settings: &self.settings,
             effects: shell.effects,
         };
         if !act(batch, &mut ctx) {

@@ -7,19 +7,25 @@ use serde_json::json;
 
 use super::*;
 use crate::adapter::EndReason;
-use crate::gate::Cause;
+use crate::gate::{Cause, FACT_LIMIT_MS};
 use crate::message::Call;
-use crate::tool::{ArgumentsError, Defined, OwnApproval};
+use crate::saved::{self, Recorder};
+use crate::tool::{ArgumentsError, Defined, GateSettings, OwnApproval};
 use crate::turn::call::STOP_LIMIT_MS;
 
 const ALL: Defined = Defined { success: true, error: true, rejected: true, cancelled: true, on_exit: true };
 
 fn tool(name: &str, parallel: bool) -> OfferedTool {
-    OfferedTool { name: name.into(), schema: None, numeric_strings: false, parallel }
+    OfferedTool { name: name.into(), schema: None, numeric_strings: false, parallel, handlers_once: false }
+}
+
+/// A tool whose calls in a row share their handlers.
+fn once(name: &str) -> OfferedTool {
+    OfferedTool { handlers_once: true, ..tool(name, true) }
 }
 
 fn preparation(cmds: usize, defines: Defined, approval: OwnApproval, timeout_ms: Option<u64>) -> Preparation {
-    Preparation { cmds, defines, approval, timeout_ms }
+    Preparation { cmds, defines, gate: GateSettings::new(approval), timeout_ms }
 }
 
 /// A chat driven by hand: `say` what happened, read `effects`.
@@ -56,7 +62,7 @@ impl Hand {
     fn answer(&mut self, effects: &[Effect], calls: &[(&str, &str, Result<Value, ArgumentsError>)]) -> Vec<Effect> {
         let chat = self.chat;
         let request = request_of(effects);
-        let tools = Arc::from([tool("calculator", false), tool("glob", true), tool("grep", true)]);
+        let tools = Arc::from([tool("calculator", false), tool("glob", true), tool("grep", true), once("edit")]);
         self.say(Event::RequestStarted { chat, request, tools });
         let items = calls.iter().enumerate().flat_map(|(index, (id, name, arguments))| {
             let text = arguments.as_ref().map_or_else(|_| "{\"path\":".to_owned(), Value::to_string);
@@ -122,9 +128,15 @@ fn sends(effects: &[Effect]) -> bool {
 
 fn asks(effects: &[Effect]) -> Option<(Question, usize)> {
     effects.iter().find_map(|effect| match effect {
-        Effect::AskApproval { question, rest, .. } => Some((*question, *rest)),
+        Effect::AskApproval { question, rest, .. } => Some((question.clone(), *rest)),
         _ => None,
     })
+}
+
+/// What step 8 of the gate asks.
+fn own_question(tool: &str) -> Question {
+    let approval = Approval { tool: tool.to_owned(), value: None };
+    Question { cause: Cause::OwnApproval, note: None, remember: Some((approval, Scope::Chat)) }
 }
 
 fn ended(effects: &[Effect]) -> Option<TurnEnd> {
@@ -168,13 +180,14 @@ fn a_call_runs_and_its_result_goes_back() {
                 arguments: "{\"num1\":100}".into()
             },
             Effect::StartBatch { chat, calls: 1 },
-            Effect::PrepareCall { chat, call, arguments: json!({"num1": 100}) },
+            Effect::PrepareCall { chat, call, arguments: json!({"num1": 100}), copying: Copying::Own },
         ]
     );
     let effects = hand.finish(call, "5000");
+    let message = Arc::new(Message::Tool { wire_id: "c1".into(), content: "5000".into(), is_error: false, attachments: vec![] });
     assert_eq!(
         effects[0],
-        Effect::FinishCall { chat, call, status: CallStatus::Success, content: None, duration_ms: 0 }
+        Effect::FinishCall { chat, call, status: CallStatus::Success, content: None, duration_ms: 0, message }
     );
     assert!(sends(&effects));
     assert_eq!(hand.results(), vec![("c1".into(), "5000".into(), false)]);
@@ -193,9 +206,9 @@ fn r026_cancel_at_the_question_answers_every_queued_call_and_sends_nothing() {
         call,
         preparation: preparation(1, Defined { on_exit: true, ..Defined::default() }, OwnApproval::Ask, None),
     });
-    assert_eq!(asks(&effects), Some((Question { cause: Cause::OwnApproval, can_remember: true }, 2)));
+    assert_eq!(asks(&effects), Some((own_question("calculator"), 2)));
     let effects = hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Cancel });
-    assert!(effects.contains(&Effect::RunExit { chat, call }));
+    assert!(effects.contains(&Effect::RunExit { chat, call, shared: false }));
     let mut effects = hand.say(Event::ExitFinished { chat, call });
     for _ in 0..2 {
         let queued = effects.iter().find_map(|effect| match effect {
@@ -260,7 +273,7 @@ fn r030_an_unknown_tool_is_answered_with_the_names_that_exist() {
         hand.results(),
         vec![(
             "c9".into(),
-            "Tool \"no_such_tool\" not found. Available tools: `calculator`, `glob`, `grep`".into(),
+            "Tool \"no_such_tool\" not found. Available tools: `calculator`, `glob`, `grep`, `edit`".into(),
             true
         )]
     );
@@ -549,7 +562,10 @@ fn r082_skip_ends_only_the_running_call() {
     let call = prepared(&effects)[0];
     hand.say(Event::CallPrepared { chat, call, preparation: preparation(1, ALL, OwnApproval::Run, None) });
     let effects = hand.say(Event::CallSkipped { chat });
-    assert_eq!(effects, vec![Effect::KillJobs { chat, call, why: KillReason::User }, Effect::RunExit { chat, call }]);
+    assert_eq!(
+        effects,
+        vec![Effect::KillJobs { chat, call, why: KillReason::User }, Effect::RunExit { chat, call, shared: false }]
+    );
     let effects = hand.say(Event::ExitFinished { chat, call });
     let effects = hand.finish(prepared(&effects)[0], "second");
     assert!(sends(&effects));
@@ -603,7 +619,7 @@ fn r153_the_third_equal_call_asks_and_auto_answers_do_not_stick() {
         let preparation = preparation(1, defines, OwnApproval::Run, None);
         effects = hand.say(Event::CallPrepared { chat, call, preparation });
         if round >= 3 {
-            let question = Question { cause: Cause::DoomLoop, can_remember: false };
+            let question = Question { cause: Cause::DoomLoop, note: None, remember: None };
             assert_eq!(asks(&effects), Some((question, 0)), "round {round}");
             hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Always });
         } else {
@@ -774,6 +790,68 @@ fn editing_the_last_message_forgets_it_and_what_came_of_it() {
 }
 
 #[test]
+fn a_restored_chat_comes_back_in_order_and_goes_on_with_a_valid_request() {
+    let message = |message: Message| Arc::new(message);
+    let call = |id: &str| Call { wire_id: id.into(), name: "glob".into(), arguments: "{}".into(), extra: None };
+    let user = message(Message::User { content: "go".into(), visible: true, typed: None });
+    let calls = vec![call("c1"), call("c2")];
+    let llm = message(Message::Llm { content: String::new(), reasoning: String::new(), calls });
+    let result =
+        |id: &str| message(Message::Tool { wire_id: id.into(), content: format!("result of {id}"), is_error: false, attachments: vec![] });
+    let mut history = History::default();
+    for message in [&user, &llm, &result("c2"), &result("c1")] {
+        history.push_shared(Arc::clone(message));
+    }
+    let look = Look { state: "success".into(), head: "glob  *".into(), ..Look::default() };
+    let looks = [("c2".to_owned(), look.clone())].into();
+    let restored = Restored { history, looks, unknown: vec!["glob".into(); 2], ..Restored::default() };
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let effects = hand.say(Event::ChatRestored { chat, restored: restored.clone() });
+    let shown = |message: &Arc<Message>| Effect::RestoreMessage { chat, message: Arc::clone(message) };
+    let shown_call = |index, id: &str, look| {
+        let (message, result) = (Arc::clone(&llm), result(id));
+        Effect::RestoreCall { chat, message, index, result, look }
+    };
+    let text = "The chat was interrupted. 2 calls had started, and what was done is not known: glob.";
+    assert_eq!(
+        effects,
+        vec![
+            shown(&user),
+            shown(&llm),
+            shown_call(0, "c1", None),
+            shown_call(1, "c2", Some(look)),
+            shown(&result("c1")),
+            shown(&result("c2")),
+            Effect::Notify { chat, notice: Notice::Restored(text.into()) },
+        ]
+    );
+    assert!(matches!(hand.say(Event::ChatRestored { chat, restored })[..], [Effect::Log { .. }]), "it is not empty");
+    // An id that a saved call has is not given again.
+    let effects = hand.calls("more", &[("c1", "glob", Ok(json!({})))]);
+    let given = effects.iter().find_map(|effect| match effect {
+        Effect::AddCall { wire_id, .. } => Some(wire_id.as_str()),
+        _ => None,
+    });
+    assert_eq!(given, Some("call_lathe_1"));
+}
+
+#[test]
+fn half_an_answer_that_was_saved_is_taken_back_when_it_is_asked_for_again() {
+    let mut history = History::default();
+    history.push(Message::User { content: "go".into(), visible: true, typed: None });
+    history.push(Message::Llm { content: "half".into(), reasoning: String::new(), calls: Vec::new() });
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let restored = Restored { history, interrupted: true, ..Restored::default() };
+    hand.say(Event::ChatRestored { chat, restored });
+    hand.say(Event::Submitted { chat });
+    let effects = hand.say(Event::InputTaken { chat, text: None, typed: None });
+    assert_eq!(effects[0], Effect::TakeBackMessage { chat });
+    assert!(sends(&effects));
+}
+
+#[test]
 fn stop_during_setup_still_runs_on_exit() {
     let mut hand = Hand::new();
     let chat = hand.chat;
@@ -784,7 +862,7 @@ fn stop_during_setup_still_runs_on_exit() {
         hand.say(Event::CallPrepared { chat, call, preparation: preparation(1, ALL, OwnApproval::Run, None) });
     assert_eq!(effects, vec![Effect::RunOutput { chat, call, output: Output::Cancelled }]);
     let effects = hand.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Ran });
-    assert_eq!(effects, vec![Effect::RunExit { chat, call }]);
+    assert_eq!(effects, vec![Effect::RunExit { chat, call, shared: false }]);
     assert_eq!(ended(&hand.say(Event::ExitFinished { chat, call })), Some(TurnEnd::Stopped));
 }
 
@@ -828,6 +906,194 @@ fn p70_a_result_over_the_limits_is_cut_before_it_joins_the_history() {
     assert_eq!(ended(&effects), Some(TurnEnd::Stopped));
 }
 
+/// A chat in auto mode with a prepared call of a guarded tool that the judge may be asked about.
+fn guarded() -> (Hand, CallId, Vec<Effect>) {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    hand.say(Event::AutoSet { chat, auto: true });
+    let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({}))), ("c2", "calculator", Ok(json!({"n": 2})))]);
+    let call = prepared(&effects)[0];
+    let mut preparation = preparation(1, Defined::default(), OwnApproval::Ask, Some(1_000));
+    (preparation.gate.by_command, preparation.gate.judge) = (true, true);
+    let effects = hand.say(Event::CallPrepared { chat, call, preparation });
+    assert_eq!(effects, vec![Effect::FindFact { chat, call, fact: Fact::JudgeContext }]);
+    let effects = hand.fact(call, Found::JudgeContext(true));
+    (hand, call, effects)
+}
+
+impl Hand {
+    fn fact(&mut self, call: CallId, found: Found) -> Vec<Effect> {
+        self.say(Event::FactFound { chat: self.chat, call, fact: found.fact(), found: Some(found) })
+    }
+}
+
+#[test]
+fn a_judge_that_never_answers_counts_as_ask_after_30_s_and_the_question_says_so() {
+    let (mut hand, call, effects) = guarded();
+    let chat = hand.chat;
+    assert_eq!(effects, vec![Effect::AskJudge { chat, call }]);
+    assert_eq!(hand.engine.next_deadline_ms(), Some(30_000));
+    hand.now_ms = 29_999;
+    assert_eq!(hand.say(Event::TimePassed), vec![]);
+    hand.now_ms = 30_000;
+    let judged = Some(Judged::Failed("no answer in 30 s".into()));
+    let need = Effect::FindFact { chat, call, fact: Fact::CmdString };
+    assert_eq!(hand.say(Event::TimePassed), vec![Effect::EndJudge { chat, call, judged }, need]);
+    let late = hand.fact(call, Found::Judge(Judged::Safe("late".into())));
+    assert!(matches!(late[..], [Effect::Log { level: LogLevel::Debug, .. }]), "{late:?}");
+    let effects = hand.fact(call, Found::CmdString("rm x".into()));
+    let approval = Approval { tool: "calculator".into(), value: Some("rm x".into()) };
+    let note = Some("judge failed: no answer in 30 s".to_owned());
+    let question = Question { cause: Cause::AutoMode, note, remember: Some((approval, Scope::Chat)) };
+    assert_eq!(asks(&effects), Some((question, 1)));
+    // What is late now says nothing about the open question either.
+    let late = hand.fact(call, Found::Judge(Judged::Safe("late".into())));
+    assert!(matches!(late[..], [Effect::Log { level: LogLevel::Debug, .. }]), "{late:?}");
+    assert_eq!(hand.engine.next_deadline_ms(), None, "a question has no limit");
+    hand.now_ms = 90_000;
+    hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Accept });
+    assert_eq!(hand.engine.next_deadline_ms(), Some(91_000), "neither the judge's time nor the user's is the tool's");
+}
+
+#[test]
+fn a_stop_while_the_judge_thinks_ends_that_and_its_answer_runs_nothing() {
+    let (mut hand, call, _) = guarded();
+    let chat = hand.chat;
+    let effects = hand.say(Event::ChatStopped { chat });
+    assert_eq!(effects[0], Effect::EndJudge { chat, call, judged: None });
+    let effects = hand.fact(call, Found::Judge(Judged::Safe("late".into())));
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::RunCmd { .. })), "{effects:?}");
+}
+
+#[test]
+fn a_verdict_counts_only_while_auto_mode_is_on() {
+    for auto in [true, false] {
+        let (mut hand, call, _) = guarded();
+        let chat = hand.chat;
+        assert_eq!(hand.say(Event::AutoSet { chat, auto }), vec![]);
+        let judged = Judged::Safe("reads".into());
+        let effects = hand.fact(call, Found::Judge(judged.clone()));
+        let next = if auto {
+            Effect::RunCmd { chat, call, cmd: 0 }
+        } else {
+            Effect::FindFact { chat, call, fact: Fact::CmdString }
+        };
+        assert_eq!(effects, vec![Effect::EndJudge { chat, call, judged: Some(judged) }, next]);
+    }
+}
+
+#[test]
+fn r016_an_approval_that_is_taken_back_asks_again() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let mut effects = hand.calls("x", &[("c", "calculator", Ok(json!({"n": 1})))]);
+    for (round, expected) in [(1, true), (2, false), (3, true)] {
+        let call = prepared(&effects)[0];
+        let defines = Defined { success: true, ..Defined::default() };
+        let preparation = preparation(1, defines, OwnApproval::Ask, None);
+        effects = hand.say(Event::CallPrepared { chat, call, preparation });
+        assert_eq!(asks(&effects), expected.then(|| (own_question("calculator"), 0)), "round {round}");
+        if expected {
+            hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Always });
+        }
+        effects = hand.succeed(call, "text");
+        effects = hand.answer(&effects, &[("c", "calculator", Ok(json!({"n": round + 1})))]);
+        if round == 2 {
+            let approval = Approval { tool: "calculator".into(), value: None };
+            assert_eq!(hand.engine.approvals(), vec![(chat, approval.clone(), 0)]);
+            hand.say(Event::ApprovalForgotten { chat, approval });
+            assert_eq!(hand.engine.approvals(), vec![]);
+        }
+    }
+}
+
+#[test]
+fn approvals_for_a_project_are_saved_and_looked_up_there_and_nowhere_else() {
+    let project: Arc<str> = Arc::from("/project");
+    let mut hand = Hand::with(ChatSettings { project: Some(Arc::clone(&project)), ..ChatSettings::default() });
+    let chat = hand.chat;
+    let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
+    let call = prepared(&effects)[0];
+    let preparation = preparation(1, Defined::default(), OwnApproval::Ask, None);
+    let approval = Approval { tool: "calculator".into(), value: None };
+    let look_up = Effect::FindSaved { chat, call, project: Arc::clone(&project), approval: approval.clone() };
+    assert_eq!(hand.say(Event::CallPrepared { chat, call, preparation }), vec![look_up]);
+    let effects = hand.fact(call, Found::Saved(false));
+    let question = Question { remember: Some((approval.clone(), Scope::Project)), ..own_question("calculator") };
+    assert_eq!(asks(&effects), Some((question, 0)));
+    let effects = hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Always });
+    assert!(effects.contains(&Effect::SaveApproval { project, approval }), "{effects:?}");
+    assert_eq!(hand.engine.approvals(), vec![]);
+}
+
+fn copying(effects: &[Effect]) -> Option<(CallId, Copying)> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::PrepareCall { call, copying, .. } => Some((*call, *copying)),
+        _ => None,
+    })
+}
+
+#[test]
+fn calls_in_a_row_of_a_tool_with_use_handlers_once_share_copy_yes_and_exit() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let arguments = |n: u32| Ok(json!({"n": n}));
+    let mut effects = hand.calls(
+        "x",
+        &[
+            ("e1", "edit", arguments(1)),
+            ("e2", "edit", Err(cut_off())),
+            ("e3", "edit", arguments(3)),
+            ("e4", "edit", arguments(4)),
+        ],
+    );
+    let defines = Defined { success: true, on_exit: true, ..Defined::default() };
+    for (round, expected) in [Copying::First, Copying::Shared, Copying::Shared].into_iter().enumerate() {
+        let (call, found) = copying(&effects).expect("the next call is prepared");
+        assert_eq!(found, expected);
+        let preparation = preparation(1, defines, OwnApproval::Ask, None);
+        effects = hand.say(Event::CallPrepared { chat, call, preparation });
+        if round == 0 {
+            assert_eq!(asks(&effects).map(|(_, rest)| rest), Some(3));
+            hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Accept });
+        } else {
+            assert_eq!(asks(&effects), None, "the yes is for all of them");
+        }
+        effects = hand.succeed(call, "edited");
+        let exit = Effect::RunExit { chat, call, shared: true };
+        assert_eq!(effects.contains(&exit), round == 2, "round {round}: {effects:?}");
+        if round == 2 {
+            assert!(sends(&hand.say(Event::ExitFinished { chat, call })));
+        }
+    }
+    assert_eq!(hand.results().len(), 4);
+}
+
+#[test]
+fn the_exit_that_calls_share_waits_for_a_command_that_is_being_stopped() {
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let effects = hand.calls("x", &[("e1", "edit", Ok(json!({"n": 1}))), ("e2", "edit", Ok(json!({"n": 2})))]);
+    let (call, _) = copying(&effects).expect("a call is prepared");
+    hand.say(Event::CallPrepared {
+        chat,
+        call,
+        preparation: preparation(1, Defined { on_exit: true, ..Defined::default() }, OwnApproval::Run, None),
+    });
+    hand.say(Event::CommandStarted { chat, call, cmd: 0 });
+    let effects = hand.say(Event::ChatStopped { chat });
+    assert_eq!(effects, vec![Effect::KillJobs { chat, call, why: KillReason::User }]);
+    let effects = hand.say(Event::CommandFinished { chat, call, cmd: 0, succeeded: false, text: "half".into() });
+    let last = CallId(call.0 + 1);
+    assert!(effects.contains(&Effect::RunOutput { chat, call: last, output: Output::Cancelled }), "{effects:?}");
+    let effects = hand.say(Event::OutputFinished { chat, call: last, outcome: OutputOutcome::Undefined });
+    assert_eq!(effects, vec![Effect::RunExit { chat, call: last, shared: true }]);
+    assert_eq!(ended(&hand.say(Event::ExitFinished { chat, call: last })), Some(TurnEnd::Stopped));
+}
+
+/// The longest that a call waits for anything but the user.
+const CALM_STEP_MS: u64 = if STOP_LIMIT_MS > FACT_LIMIT_MS { STOP_LIMIT_MS } else { FACT_LIMIT_MS };
+
 /// A shell that performs effects at random moments with random outcomes, while the user does random things.
 struct Storm {
     engine: Engine,
@@ -847,8 +1113,15 @@ struct Storm {
     closed: BTreeSet<ChatId>,
     stopping: BTreeSet<ChatId>,
     delivered: BTreeSet<(CallId, usize)>,
+    /// The copy that calls in a row share, by the call that it was made for.
+    kept: BTreeMap<ChatId, CallId>,
+    judging: BTreeSet<CallId>,
+    saved: BTreeSet<Approval>,
     /// The histories as the effects tell them.
     told: BTreeMap<ChatId, Vec<Arc<Message>>>,
+    recorder: Recorder,
+    /// The chats as they would be saved.
+    files: BTreeMap<ChatId, Vec<u8>>,
 }
 
 impl Storm {
@@ -869,7 +1142,12 @@ impl Storm {
             closed: BTreeSet::new(),
             stopping: BTreeSet::new(),
             delivered: BTreeSet::new(),
+            kept: BTreeMap::new(),
+            judging: BTreeSet::new(),
+            saved: BTreeSet::new(),
             told: BTreeMap::new(),
+            recorder: Recorder::default(),
+            files: BTreeMap::new(),
         }
     }
 
@@ -896,6 +1174,10 @@ impl Storm {
     }
 
     fn perform(&mut self, effect: Effect) {
+        if let (Some(chat), Some(record)) = (effect.chat(), self.recorder.record(&effect)) {
+            assert!(Recorder::may_record(&effect), "{effect:?}");
+            record.write(self.files.entry(chat).or_default());
+        }
         match effect {
             Effect::TakeInput { chat } => {
                 let text = (self.choose(4) != 3).then(|| "hello".to_owned());
@@ -922,10 +1204,19 @@ impl Storm {
             Effect::AddCall { chat, call, .. } => {
                 assert_eq!(self.added.insert(call, chat), None);
             }
-            Effect::PrepareCall { chat, call, .. } => {
+            Effect::PrepareCall { chat, call, copying, .. } => {
+                if copying == Copying::Shared {
+                    assert!(self.kept.contains_key(&chat), "a copy is shared that was kept");
+                } else if copying == Copying::First {
+                    let before = self.kept.remove(&chat);
+                    assert!(before.is_none_or(|copy| !self.set_up[&copy]), "one run ends before the next begins");
+                }
                 let event = if self.choose(8) == 7 {
-                    let on_exit = self.choose(2) == 1;
-                    self.set_up.insert(call, on_exit);
+                    // The copy that was kept was set up long ago.
+                    let on_exit = copying != Copying::Shared && self.choose(2) == 1;
+                    if copying != Copying::Shared {
+                        self.set_up.insert(call, on_exit);
+                    }
                     Event::CallNotPrepared { chat, call, message: "setup threw".into(), on_exit }
                 } else {
                     let bits = self.choose(32);
@@ -936,18 +1227,53 @@ impl Storm {
                         cancelled: bits & 8 != 0,
                         on_exit: bits & 16 != 0,
                     };
-                    self.set_up.insert(call, defines.on_exit);
+                    if copying != Copying::Shared {
+                        self.set_up.insert(call, defines.on_exit);
+                    }
+                    if copying == Copying::First {
+                        self.kept.insert(chat, call);
+                    }
                     let approval = [OwnApproval::Run, OwnApproval::Ask, OwnApproval::Function][self.choose(3) as usize];
                     let cmds = self.choose(4) as usize;
                     let timeout_ms = (self.choose(2) == 1).then_some(100);
-                    Event::CallPrepared { chat, call, preparation: preparation(cmds, defines, approval, timeout_ms) }
+                    let mut preparation = preparation(cmds, defines, approval, timeout_ms);
+                    let bits = self.choose(16);
+                    (preparation.gate.protect, preparation.gate.by_command) = (bits & 1 != 0, bits & 2 != 0);
+                    (preparation.gate.is_safe, preparation.gate.judge) = (bits & 4 != 0, bits & 8 != 0);
+                    Event::CallPrepared { chat, call, preparation }
                 };
                 self.queue.push_back(event);
             }
             Effect::FindFact { chat, call, fact } => {
-                let answer = [Some(false), Some(true), None][self.choose(3) as usize];
-                self.queue.push_back(Event::FactFound { chat, call, fact, answer });
+                let answer = self.choose(3) == 1;
+                let found = match fact {
+                    Fact::OwnApproval => Found::OwnApproval(answer),
+                    Fact::CmdString => Found::CmdString(if answer { "ls" } else { "rm" }.to_owned()),
+                    Fact::IsSafe => Found::IsSafe(answer),
+                    Fact::JudgeContext => Found::JudgeContext(answer),
+                    Fact::Saved | Fact::Judge => panic!("{fact:?} is not Lua's"),
+                };
+                let found = (self.choose(3) != 2).then_some(found);
+                self.queue.push_back(Event::FactFound { chat, call, fact, found });
             }
+            Effect::FindSaved { chat, call, approval, .. } => {
+                let found = Some(Found::Saved(self.saved.contains(&approval)));
+                self.loose.push(Event::FactFound { chat, call, fact: Fact::Saved, found });
+            }
+            Effect::SaveApproval { approval, .. } => drop(self.saved.insert(approval)),
+            Effect::AskJudge { chat, call } => {
+                assert!(self.judging.insert(call), "the judge is asked once");
+                let judged = match self.choose(4) {
+                    0 => Judged::Safe("safe".into()),
+                    1 => Judged::Unsafe("unsafe".into()),
+                    2 => Judged::Failed("failed".into()),
+                    // Never answers: the clock does.
+                    _ => return,
+                };
+                let found = Some(Found::Judge(judged));
+                self.loose.push(Event::FactFound { chat, call, fact: Fact::Judge, found });
+            }
+            Effect::EndJudge { call, .. } => assert!(self.judging.remove(&call), "what ends was begun"),
             Effect::AskApproval { chat, call, .. } => {
                 assert!(self.asked.insert(call), "a call asks once");
                 let answer = match self.choose(6) {
@@ -1003,15 +1329,25 @@ impl Storm {
                     self.loose.push(Event::OutputAdded { chat, call, content: "late".into() });
                 }
             }
-            Effect::RunExit { chat, call } => {
-                *self.exits.entry(call).or_default() += 1;
+            Effect::RunExit { chat, call, shared } => {
+                let copy = if shared { self.kept.remove(&chat).expect("a copy was kept") } else { call };
+                *self.exits.entry(copy).or_default() += 1;
                 self.queue.push_back(Event::ExitFinished { chat, call });
             }
             Effect::CutContent { chat, call, content, .. } => {
                 let content = content[..1].to_owned();
                 self.loose.push(Event::ContentCut { chat, call, content, media: KeptMedia::default() });
             }
-            Effect::FinishCall { call, .. } => *self.finished.entry(call).or_default() += 1,
+            Effect::FinishCall { call, .. } => {
+                *self.finished.entry(call).or_default() += 1;
+                assert!(!self.judging.contains(&call), "nobody judges a call that is over");
+            }
+            Effect::FinishBatch { chat, .. } => {
+                // One without an `on_exit` is just left.
+                if let Some(copy) = self.kept.remove(&chat) {
+                    assert!(!self.set_up[&copy], "`on_exit` of a shared copy has run by the end of the batch");
+                }
+            }
             Effect::CloseChat { chat } => {
                 assert!(self.closed.insert(chat), "a chat closes once");
             }
@@ -1025,9 +1361,10 @@ impl Storm {
             | Effect::CloseQuestion { .. }
             | Effect::KillJobs { .. }
             | Effect::StoreText { .. }
-            | Effect::FinishBatch { .. }
-            | Effect::Notify { .. } => {}
+            | Effect::Notify { .. }
+            | Effect::Tell { .. } => {}
             Effect::AddMessage { chat, message } => self.told.entry(chat).or_default().push(message),
+            Effect::RestoreMessage { .. } | Effect::RestoreCall { .. } => panic!("nothing was saved"),
             Effect::TakeBackMessage { chat } => {
                 let taken = self.told.entry(chat).or_default().pop();
                 assert!(matches!(taken.as_deref(), Some(Message::Llm { calls, .. }) if calls.is_empty()), "{taken:?}");
@@ -1045,12 +1382,12 @@ impl Storm {
         self.loose.push(Event::RequestStarted {
             chat,
             request,
-            tools: Arc::from([tool("one", false), tool("two", true), tool("three", true)]),
+            tools: Arc::from([tool("one", false), tool("two", true), tool("three", true), once("four")]),
         });
         let mut items = vec![Item::Text("text".into())];
         for index in 0..self.choose(5) as usize {
             self.calls_made += 1;
-            let name = ["one", "two", "three", "unknown"][self.choose(4) as usize].to_owned();
+            let name = ["one", "two", "three", "unknown", "four", "four", "four"][self.choose(7) as usize].to_owned();
             // Ids are sometimes missing or used before.
             let wire_id = match self.choose(4) {
                 0 => String::new(),
@@ -1077,6 +1414,9 @@ impl Storm {
         let history = self.engine.history(chat).expect("a chat that sends exists");
         let told = self.told.get(&chat).map_or(&[][..], Vec::as_slice);
         assert_eq!(history.messages(), told, "the effects tell the whole history");
+        let saved = saved::load(self.files.get(&chat).map_or(&[], Vec::as_slice)).restored;
+        assert_eq!(&saved.history, history, "the file tells the whole history");
+        assert_eq!((saved.skipped, saved.interrupted, saved.not_run.len() + saved.unknown.len()), (0, false, 0));
         let mut awaited: VecDeque<&str> = VecDeque::new();
         let mut ids = BTreeSet::new();
         for message in history.messages() {
@@ -1146,8 +1486,8 @@ impl Storm {
             } else if !self.loose.is_empty() {
                 let event = self.loose.remove(0);
                 self.handle(event);
-            } else if self.engine.next_deadline_ms().is_some_and(|at| at <= self.now_ms + STOP_LIMIT_MS) {
-                self.now_ms += STOP_LIMIT_MS;
+            } else if self.engine.next_deadline_ms().is_some_and(|at| at <= self.now_ms + CALM_STEP_MS) {
+                self.now_ms += CALM_STEP_MS;
                 self.handle(Event::TimePassed);
             } else if let Some(&chat) = chats.iter().find(|chat| self.engine.is_idle(**chat).is_some_and(|idle| !idle))
             {
@@ -1155,7 +1495,7 @@ impl Storm {
                 assert!(
                     !self.queue.is_empty()
                         || self.engine.is_idle(chat) != Some(false)
-                        || self.engine.next_deadline_ms().is_some_and(|at| at <= self.now_ms + STOP_LIMIT_MS),
+                        || self.engine.next_deadline_ms().is_some_and(|at| at <= self.now_ms + CALM_STEP_MS),
                     "a stopped chat waits only for replies that come, and not for long"
                 );
             } else {
@@ -1175,11 +1515,12 @@ proptest! {
         max_parallel in 1usize..4,
     ) {
         let mut storm = Storm::new(choices);
-        let chats: Vec<_> = (0..2).map(|_| {
+        let chats: Vec<_> = (0..2).map(|number| {
             let chat = storm.engine.next_chat();
             // Some results are too long for this.
             let limits = Limits { max_bytes: 30, ..Limits::new(Keep::Head) };
-            let settings = ChatSettings { max_parallel, limits, ..ChatSettings::default() };
+            let project = (number == 1).then(|| Arc::from("/project"));
+            let settings = ChatSettings { max_parallel, limits, project, ..ChatSettings::default() };
             storm.handle(Event::ChatOpened { chat, settings });
             chat
         }).collect();

@@ -1,21 +1,94 @@
-//! Remembered approvals: what the user answered with *Always accept*.
+//! Remembered approvals: what the user answered with *Always accept*. Always a tool, or one of its commands letter by
+//! letter: no wildcards (R011). Those of a project are kept in a file, which is the runtime's business.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-/// The tools that run without a question in one chat.
+/// How far an approval reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// The chat, as long as it lives.
+    Chat,
+    /// Every chat in the project, also after a restart.
+    Project,
+}
+
+impl Scope {
+    /// The word that Lua uses.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Project => "project",
+        }
+    }
+}
+
+/// What may run without a question.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Approval {
+    /// The tool's name.
+    pub tool: String,
+    /// The one command that may; none: every call of the tool.
+    pub value: Option<String>,
+}
+
+/// The approvals of one chat, each with the time it was given at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Approvals {
-    tools: BTreeSet<String>,
+    tools: BTreeMap<String, Tool>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Tool {
+    since_ms: Option<u64>,
+    values: BTreeMap<String, u64>,
 }
 
 impl Approvals {
-    /// Remembers (tool, `*`).
-    pub fn remember(&mut self, tool: &str) {
-        self.tools.insert(tool.to_owned());
+    /// Remembers an approval; one that was given before stays as old as it is.
+    pub fn remember(&mut self, approval: Approval, now_ms: u64) {
+        let tool = self.tools.entry(approval.tool).or_default();
+        match approval.value {
+            Some(value) => drop(tool.values.entry(value).or_insert(now_ms)),
+            None => drop(tool.since_ms.get_or_insert(now_ms)),
+        }
     }
 
-    /// Whether every call of the tool is approved.
-    pub fn covers(&self, tool: &str) -> bool {
-        self.tools.contains(tool)
+    /// Forgets an approval. False: it was not there.
+    pub fn forget(&mut self, approval: &Approval) -> bool {
+        let Some(tool) = self.tools.get_mut(&approval.tool) else { return false };
+        let was_there = match &approval.value {
+            Some(value) => tool.values.remove(value).is_some(),
+            None => tool.since_ms.take().is_some(),
+        };
+        if tool.since_ms.is_none() && tool.values.is_empty() {
+            self.tools.remove(&approval.tool);
+        }
+        was_there
+    }
+
+    /// Whether anything of a tool is approved.
+    pub fn knows(&self, tool: &str) -> bool {
+        self.tools.contains_key(tool)
+    }
+
+    /// Whether this very approval was given. One of the whole tool says nothing about a command: that the user wants to be
+    /// asked about each may be newer than it.
+    pub fn cover(&self, approval: &Approval) -> bool {
+        let Some(tool) = self.tools.get(&approval.tool) else { return false };
+        match &approval.value {
+            Some(value) => tool.values.contains_key(value),
+            None => tool.since_ms.is_some(),
+        }
+    }
+
+    /// All of them, with the time of each.
+    pub fn list(&self) -> Vec<(Approval, u64)> {
+        let mut list = Vec::new();
+        for (name, tool) in &self.tools {
+            let approval = |value: Option<&String>| Approval { tool: name.clone(), value: value.cloned() };
+            list.extend(tool.since_ms.map(|since_ms| (approval(None), since_ms)));
+            list.extend(tool.values.iter().map(|(value, since_ms)| (approval(Some(value)), *since_ms)));
+        }
+        list
     }
 }

@@ -36,11 +36,8 @@ pub struct DescribedTool {
 }
 
 /// What to send, and where.
+#[derive(Clone)]
 pub struct ProviderRequest {
-    /// The chat.
-    pub chat: ChatId,
-    /// The request.
-    pub request: RequestId,
     /// The wire format.
     pub wire: Wire,
     /// The history, repaired.
@@ -57,6 +54,8 @@ pub struct ProviderRequest {
     pub settings: String,
     /// Whether a stream is asked for.
     pub streaming: bool,
+    /// JSON Schema of the answer; none: it may be any text.
+    pub answer: Option<&'static Value>,
     /// URL, headers and limits; the body is built here.
     pub http: HttpRequest,
 }
@@ -74,57 +73,74 @@ enum BuildError {
     Task(tokio::task::JoinError),
 }
 
-/// Sends a request → [`Event::RequestItems`]…, [`Event::RequestNoted`]…, then [`Event::RequestFinished`] or
+/// What comes while a request is answered.
+pub enum Part {
+    /// Pieces of the answer.
+    Items(Vec<Item>),
+    /// Something that the user should know.
+    Note(String),
+}
+
+/// Sends a request of a chat → [`Event::RequestItems`]…, [`Event::RequestNoted`]…, then [`Event::RequestFinished`] or
 /// [`Event::RequestFailed`], always.
-pub async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, provider: ProviderRequest) {
-    let (chat, request) = (provider.chat, provider.request);
-    let last = match send(&http, &inbox, provider).await {
+pub async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, chat: ChatId, request: RequestId, provider: ProviderRequest) {
+    let tell = |part| {
+        inbox.push(match part {
+            Part::Items(items) => Event::RequestItems { chat, request, items },
+            Part::Note(text) => Event::RequestNoted { chat, request, text },
+        });
+    };
+    let last = match send(&http, provider, tell).await {
         Ok(()) => Event::RequestFinished { chat, request },
         Err(message) => Event::RequestFailed { chat, request, message },
     };
     inbox.push(last);
 }
 
-async fn send(http: &Http, inbox: &Arc<Inbox>, provider: ProviderRequest) -> Result<(), String> {
-    let ProviderRequest { chat, request, wire, streaming, vision, http: mut to_send, .. } = provider;
+/// Sends a request and tells what comes.
+///
+/// # Errors
+/// Why there is no (complete) answer; the text is for the user.
+pub async fn send(http: &Http, provider: ProviderRequest, mut tell: impl FnMut(Part) + Send) -> Result<(), String> {
+    let ProviderRequest { wire, streaming, answer, vision, http: mut to_send, .. } = provider;
     let (messages, tools) = (provider.messages, provider.tools);
     let (settings, tools_override, extra_tools) = (provider.settings, provider.tools_override, provider.extra_tools);
     // A long history takes a while, and a worker has other requests to look after.
     let built = tokio::task::spawn_blocking(move || {
-        let Built { body, names, faults } = build((wire, vision), &messages, &tools, [tools_override, extra_tools], &settings)?;
+        let Built { body, names, faults } =
+            build((wire, vision), &messages, &tools, [tools_override, extra_tools], &settings, answer)?;
         Ok((body.to_string().into_bytes(), names, faults))
     });
     let (body, names, faults) =
         built.await.map_err(BuildError::Task).and_then(|built| built).map_err(|error| error.to_string())?;
     for text in faults {
-        inbox.push(Event::RequestNoted { chat, request, text });
+        tell(Part::Note(text));
     }
     to_send.body = body;
     let mut decoder = Decoder::new(wire, names, streaming);
     let secrets = to_send.secrets();
-    let tell = |items: Vec<Item>| {
-        if !items.is_empty() {
-            let items = items.into_iter().map(|item| without(&secrets, item)).collect();
-            inbox.push(Event::RequestItems { chat, request, items });
-        }
-    };
+    let shown = |items: Vec<Item>| items.into_iter().map(|item| without(&secrets, item)).collect::<Vec<_>>();
     let over = Notify::new();
     let mut received = 0;
     let answer = http.send(to_send, |event| match event {
         HttpEvent::Retrying { attempt, of, wait_ms, reason } => {
             let seconds = wait_ms.div_ceil(1_000);
             let text = format!("{reason}, retry {attempt} of {of} in {seconds} s");
-            inbox.push(Event::RequestNoted { chat, request, text });
+            tell(Part::Note(text));
         }
         HttpEvent::Head { .. } => {}
         HttpEvent::Chunk(_) if decoder.is_over() => {}
         HttpEvent::Chunk(bytes) => {
-            tell(decoder.push(&bytes));
+            let items = shown(decoder.push(&bytes));
+            if !items.is_empty() {
+                tell(Part::Items(items));
+            }
             received += bytes.len();
             if received > MAX_ANSWER_BYTES && !decoder.is_over() {
                 let limit = MAX_ANSWER_BYTES >> 20;
                 // It ends the request.
-                tell(vec![Item::Failed(format!("The server sent an answer of more than {limit} MiB."))]);
+                let text = format!("The server sent an answer of more than {limit} MiB.");
+                tell(Part::Items(vec![Item::Failed(text)]));
             }
             if decoder.is_over() {
                 over.notify_one();
@@ -140,14 +156,17 @@ async fn send(http: &Http, inbox: &Arc<Inbox>, provider: ProviderRequest) -> Res
     match sent {
         Err(error) if !(decoder.is_over() || decoder.is_whole()) => Err(explain(&error)),
         _ => {
-            tell(decoder.finish());
+            let items = shown(decoder.finish());
+            if !items.is_empty() {
+                tell(Part::Items(items));
+            }
             Ok(())
         }
     }
 }
 
 /// What the work gives; none: the end came first, and the work was dropped.
-async fn first<R>(work: impl Future<Output = R>, end: impl Future<Output = ()>) -> Option<R> {
+pub(super) async fn first<R>(work: impl Future<Output = R>, end: impl Future<Output = ()>) -> Option<R> {
     let (mut work, mut end) = (pin!(work), pin!(end));
     poll_fn(|context| match work.as_mut().poll(context) {
         Poll::Ready(result) => Poll::Ready(Some(result)),
@@ -181,6 +200,7 @@ fn build(
     tools: &[DescribedTool],
     [tools_override, extra_tools]: [Option<String>; 2],
     settings: &str,
+    answer: Option<&Value>,
 ) -> Result<Built, BuildError> {
     let settings: Map<String, Value> = serde_json::from_str(settings).map_err(BuildError::Settings)?;
     let tools_override = match tools_override {
@@ -193,7 +213,7 @@ fn build(
     };
     let tools: Vec<ToolDefinition> = tools.iter().map(definition).collect();
     let (tools, tools_override, extra_tools) = (&tools, tools_override.as_ref(), &extra_tools);
-    Ok(adapter::build(wire, BuildInput { messages, tools, tools_override, extra_tools, vision, settings: &settings }))
+    Ok(adapter::build(wire, BuildInput { messages, tools, tools_override, extra_tools, vision, settings: &settings, answer }))
 }
 
 fn definition(tool: &DescribedTool) -> ToolDefinition {

@@ -137,7 +137,13 @@ fn a_finished_request_is_forgotten() {
 fn a_panic_fails_the_request() {
     let shell = shell();
     let workers = shell.runtime.workers().expect("threads");
-    shell.runtime.requests.start(&workers.handle, &shell.inbox, (CHAT, REQUEST), async { panic!("on purpose") });
+    shell.runtime.requests.start(
+        &workers.handle,
+        &shell.inbox,
+        REQUEST,
+        async { panic!("on purpose") },
+        request_panicked(CHAT, REQUEST),
+    );
     assert!(matches!(shell.next(), Event::RequestFailed { chat: CHAT, request: REQUEST, .. }));
 }
 

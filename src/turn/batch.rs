@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::call::{Context, End, ToolCall};
+use super::call::{Carried, Context, End, ToolCall};
 use crate::engine::Effect;
 use crate::gate::DOOM_LOOP;
-use crate::message::{History, Message};
+use crate::message::History;
 use crate::tool::CallId;
 
 /// The calls of one answer, from the first that runs to the last result.
@@ -20,6 +20,8 @@ pub struct Batch {
     reported: usize,
     /// Why the calls still queued do not run.
     cut: Option<End>,
+    /// What the last call that is over hands on to the next of its run.
+    carried: Option<(usize, Carried)>,
     /// Whether the results are wanted by the model.
     pub submit: bool,
     /// A tool whose call cannot run and was made again and again: sending more would never end (R153).
@@ -53,8 +55,9 @@ impl Repeats {
 
 impl Batch {
     /// A batch that has not started.
-    pub fn new(calls: Vec<ToolCall>, submit: bool) -> Self {
-        Self { calls, next: 0, active: Vec::new(), reported: 0, cut: None, submit, stuck: None }
+    pub fn new(mut calls: Vec<ToolCall>, submit: bool) -> Self {
+        find_runs(&mut calls);
+        Self { calls, next: 0, active: Vec::new(), reported: 0, cut: None, carried: None, submit, stuck: None }
     }
 
     /// How many calls wait for their turn.
@@ -104,8 +107,14 @@ impl Batch {
     /// Puts results into the history and starts what may run now.
     pub fn advance(&mut self, ctx: &mut Context, history: &mut History, repeats: &mut Repeats, max_parallel: usize) {
         loop {
-            let calls = &self.calls;
-            self.active.retain(|&at| calls[at].result().is_none());
+            let (calls, carried) = (&self.calls, &mut self.carried);
+            self.active.retain(|&at| {
+                let is_over = calls[at].result().is_some();
+                if let Some(run) = calls[at].run.filter(|_| is_over) {
+                    *carried = Some((run, calls[at].carried));
+                }
+                !is_over
+            });
             self.report(ctx, history);
             if self.next == self.calls.len() || !self.may_start(max_parallel) {
                 return;
@@ -115,6 +124,9 @@ impl Batch {
             self.active.push(at);
             ctx.rest = self.queued();
             let call = &mut self.calls[at];
+            if let Some((_, carried)) = self.carried.filter(|(run, _)| call.run == Some(*run)) {
+                call.carried = carried;
+            }
             match &self.cut {
                 Some(why) => call.cut(ctx, why.clone()),
                 None => {
@@ -130,6 +142,10 @@ impl Batch {
 
     fn may_start(&self, max_parallel: usize) -> bool {
         let mut active = self.active.iter().map(|&at| &self.calls[at]);
+        let run = self.calls[self.next].run;
+        if run.is_some() && active.clone().any(|call| call.run == run) {
+            return false;
+        }
         if self.cut.is_some() {
             return active.all(ToolCall::is_running);
         }
@@ -142,15 +158,23 @@ impl Batch {
     fn report(&mut self, ctx: &mut Context, history: &mut History) {
         while let Some(call) = self.calls.get(self.reported) {
             let Some(result) = call.result() else { return };
-            history.push(Message::Tool {
-                wire_id: call.wire_id.clone(),
-                content: result.content.clone(),
-                is_error: result.status.is_failure(),
-                attachments: result.attachments.clone(),
-            });
+            history.push_shared(Arc::clone(&result.message));
+            ctx.emit(Effect::AddMessage { chat: ctx.chat, message: Arc::clone(&result.message) });
             self.reported += 1;
-            if let Some(message) = history.messages().last() {
-                ctx.emit(Effect::AddMessage { chat: ctx.chat, message: Arc::clone(message) });
+        }
+    }
+}
+
+/// Finds the runs of calls that share their handlers: calls of one such tool in a row. Those that cannot run share nothing,
+/// and one alone has nobody to share with.
+fn find_runs(calls: &mut [ToolCall]) {
+    let same = |one: &ToolCall, next: &ToolCall| one.handlers_once && next.handlers_once && one.name == next.name;
+    for (number, run) in calls.chunk_by_mut(same).enumerate() {
+        let usable = run.iter().filter(|call| !call.is_unusable()).count();
+        if usable > 1 {
+            run.iter_mut().for_each(|call| call.run = Some(number));
+            if let Some(last) = run.iter_mut().rev().find(|call| !call.is_unusable()) {
+                last.ends_run = true;
             }
         }
     }

@@ -1,18 +1,20 @@
 //! One tool call from the queue to its result: the state machine of a single call.
 
+mod decide;
 mod end;
+
+use std::sync::Arc;
 
 pub use end::End;
 use end::timed_out;
 use serde_json::Value;
 
-use crate::engine::{Answer, ChatId, Effect, LogLevel, Output, OutputOutcome};
-use crate::gate::approvals::Approvals;
-use crate::gate::{self, Fact, Facts, GatedCall, Verdict};
-use crate::message::Attachment;
+use crate::engine::{ChatId, ChatSettings, Effect, LogLevel, Output, OutputOutcome};
+use crate::gate::approvals::{Approval, Approvals, Scope};
+use crate::gate::{self, Fact, Facts};
+use crate::message::{Attachment, Message};
 use crate::native::media::Given;
-use crate::output::Limits;
-use crate::tool::{CallId, CallStatus, KeptMedia, Preparation, shown};
+use crate::tool::{CallId, CallStatus, Copying, Defined, GateSettings, KeptMedia, OwnApproval, Preparation, shown};
 
 /// What a call may touch while it handles an event.
 pub struct Context<'a> {
@@ -24,8 +26,10 @@ pub struct Context<'a> {
     pub rest: usize,
     /// What *Always accept* remembered.
     pub approvals: &'a mut Approvals,
-    /// How long a result may be.
-    pub limits: &'a Limits,
+    /// Whether the chat is in auto mode.
+    pub auto: bool,
+    /// What the chat was opened with.
+    pub settings: &'a ChatSettings,
     /// Where effects go.
     pub effects: &'a mut Vec<Effect>,
 }
@@ -48,6 +52,14 @@ pub struct ToolCall {
     pub name: String,
     /// Whether it may overlap with neighbours.
     pub parallel: bool,
+    /// Whether its tool shares its handlers among calls in a row.
+    pub handlers_once: bool,
+    /// Which of the batch's runs of calls that share their handlers it is in.
+    pub run: Option<usize>,
+    /// Whether it is the last of them: then `on_exit` is its duty.
+    pub ends_run: bool,
+    /// What the calls before it in the run hand on to it, and it to the next.
+    pub carried: Carried,
     /// Equal for equal arguments.
     pub fingerprint: u64,
     /// How many times in a row the same call was made, this one included.
@@ -57,10 +69,23 @@ pub struct ToolCall {
     added: Vec<String>,
     /// Pictures, sounds and files that it added.
     media: Vec<Given>,
+    /// Pictures for the model, once they are kept.
+    attachments: Vec<Attachment>,
     /// What is told of a command that was ended, with what it had printed.
     printed: Option<String>,
     /// The texts of commands that no output function has passed on.
     unsaid: Vec<String>,
+}
+
+/// What calls that share their handlers hand on from one to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// There is a copy of the tool that was set up.
+    has_copy: bool,
+    /// Its `on_exit` is still to run.
+    on_exit: bool,
+    /// A call was let through, so the next skip the tool's own question.
+    waived: bool,
 }
 
 /// How long a command that is being ended may take before the call goes on without its output, in ms. Its group is
@@ -72,10 +97,8 @@ pub const STOP_LIMIT_MS: u64 = 3_000;
 pub struct CallResult {
     /// How it ended.
     pub status: CallStatus,
-    /// The text for the model.
-    pub content: String,
-    /// Pictures for the model.
-    pub attachments: Vec<Attachment>,
+    /// What the history gets.
+    pub message: Arc<Message>,
 }
 
 #[derive(Clone, Debug)]
@@ -86,8 +109,8 @@ enum Stage {
     Preparing { started_ms: u64, cut: Option<End> },
     /// The gate waits for a fact. The reply to a synchronous question always comes; here too a cut may come first.
     Deciding { run: Run, facts: Facts, fact: Fact, since_ms: u64 },
-    /// The user is asked; the clock stands still.
-    Asking { run: Run, since_ms: u64 },
+    /// The user is asked; the clock stands still. *Always accept* remembers `remember`.
+    Asking { run: Run, since_ms: u64, remember: Option<(Approval, Scope)> },
     /// A cmd runs. `command`: in a process, whose end is reported in any case.
     Running { run: Run, cmd: usize, command: bool },
     /// The process of a cmd is being ended. What it printed belongs into the result.
@@ -109,16 +132,15 @@ enum Stage {
 struct Run {
     preparation: Preparation,
     started_ms: u64,
-    /// Time spent in questions; the clock stands still there.
+    /// Time spent at the gate and in questions; the clock stands still there.
     asked_ms: u64,
 }
 
 impl Run {
-    /// Of a call of which nothing was prepared.
-    fn unprepared(started_ms: u64) -> Self {
-        let (defines, approval) = (crate::tool::Defined::default(), crate::tool::OwnApproval::Run);
-        let preparation = Preparation { cmds: 0, defines, approval, timeout_ms: None };
-        Self { preparation, started_ms, asked_ms: 0 }
+    /// Of a call that has no copy of its tool.
+    fn unprepared(started_ms: u64, defines: Defined) -> Self {
+        let gate = GateSettings::new(OwnApproval::Run);
+        Self { preparation: Preparation { cmds: 0, defines, gate, timeout_ms: None }, started_ms, asked_ms: 0 }
     }
 
     fn deadline_ms(&self) -> Option<u64> {
@@ -128,17 +150,25 @@ impl Run {
 
 impl ToolCall {
     /// A call that waits for its turn. `arguments`: the checked arguments, or what the model is told instead.
-    pub fn new(
-        id: CallId,
-        wire_id: String,
-        name: String,
-        parallel: bool,
-        fingerprint: u64,
-        arguments: Result<Value, String>,
-    ) -> Self {
-        let stage = Stage::Queued(arguments);
-        let (added, media, printed, unsaid) = (Vec::new(), Vec::new(), None, Vec::new());
-        Self { id, wire_id, name, parallel, fingerprint, repeated: 1, stage, added, media, printed, unsaid }
+    pub fn new(id: CallId, wire_id: String, name: String, fingerprint: u64, arguments: Result<Value, String>) -> Self {
+        Self {
+            id,
+            wire_id,
+            name,
+            parallel: false,
+            handlers_once: false,
+            run: None,
+            ends_run: false,
+            carried: Carried::default(),
+            fingerprint,
+            repeated: 1,
+            stage: Stage::Queued(arguments),
+            added: Vec::new(),
+            media: Vec::new(),
+            attachments: Vec::new(),
+            printed: None,
+            unsaid: Vec::new(),
+        }
     }
 
     /// The result, once it is finished.
@@ -180,7 +210,12 @@ impl ToolCall {
         match std::mem::replace(arguments, Ok(Value::Null)) {
             Ok(arguments) => {
                 self.stage = Stage::Preparing { started_ms: ctx.now_ms, cut: None };
-                ctx.emit(Effect::PrepareCall { chat: ctx.chat, call: self.id, arguments });
+                let copying = match self.run {
+                    None => Copying::Own,
+                    Some(_) if self.carried.has_copy => Copying::Shared,
+                    Some(_) => Copying::First,
+                };
+                ctx.emit(Effect::PrepareCall { chat: ctx.chat, call: self.id, arguments, copying });
             }
             Err(message) => self.finish(ctx, ctx.now_ms, CallStatus::Error, message),
         }
@@ -190,6 +225,9 @@ impl ToolCall {
     pub fn prepared(&mut self, ctx: &mut Context, preparation: Preparation) {
         let Stage::Preparing { started_ms, cut } = &mut self.stage else { return self.ignore_late(ctx) };
         let run = Run { preparation, started_ms: *started_ms, asked_ms: 0 };
+        if self.run.is_some() && !self.carried.has_copy {
+            (self.carried.has_copy, self.carried.on_exit) = (true, preparation.defines.on_exit);
+        }
         match cut.take() {
             Some(end) => self.end(ctx, run, end, 0),
             None => self.decide(ctx, run, Facts::default()),
@@ -200,70 +238,14 @@ impl ToolCall {
     pub fn not_prepared(&mut self, ctx: &mut Context, message: String, on_exit: bool) {
         let Stage::Preparing { started_ms, cut } = &mut self.stage else { return self.ignore_late(ctx) };
         let (started_ms, end) = (*started_ms, cut.take().unwrap_or(End::Error(Some(message))));
-        let defines = crate::tool::Defined { on_exit, ..Default::default() };
-        let preparation = Preparation { cmds: 0, defines, approval: crate::tool::OwnApproval::Run, timeout_ms: None };
-        self.exit(ctx, Run { preparation, started_ms, asked_ms: 0 }, end);
+        self.exit(ctx, Run::unprepared(started_ms, Defined { on_exit, ..Defined::default() }), end);
     }
 
     /// The user's own settings forbid it.
     pub fn denied(&mut self, ctx: &mut Context, message: String) {
         let Stage::Preparing { started_ms, cut } = &mut self.stage else { return self.ignore_late(ctx) };
         let (started_ms, end) = (*started_ms, cut.take().unwrap_or(End::Denied(message)));
-        self.conclude(ctx, Run::unprepared(started_ms), end);
-    }
-
-    /// A fact arrived; none: it could not be found, which counts as ask.
-    pub fn fact_found(&mut self, ctx: &mut Context, found: Fact, answer: Option<bool>) {
-        match self.stage {
-            Stage::Deciding { run, mut facts, fact, .. } if fact == found => {
-                match fact {
-                    Fact::OwnApproval => facts.own_approval = Some(answer.unwrap_or(true)),
-                }
-                self.decide(ctx, run, facts);
-            }
-            _ => self.ignore_late(ctx),
-        }
-    }
-
-    fn decide(&mut self, ctx: &mut Context, run: Run, facts: Facts) {
-        let call = GatedCall { tool: &self.name, repeated: self.repeated, own_approval: run.preparation.approval };
-        match gate::decide(call, ctx.approvals, facts) {
-            Verdict::Allow => self.run(ctx, run, 0),
-            Verdict::Need(fact) => {
-                self.stage = Stage::Deciding { run, facts, fact, since_ms: ctx.now_ms };
-                ctx.emit(Effect::FindFact { chat: ctx.chat, call: self.id, fact });
-            }
-            Verdict::Ask(question) => {
-                self.stage = Stage::Asking { run, since_ms: ctx.now_ms };
-                ctx.emit(Effect::AskApproval { chat: ctx.chat, call: self.id, question, rest: ctx.rest });
-            }
-        }
-    }
-
-    /// The user answered. Returns true when the rest of the batch is cancelled with it.
-    pub fn answered(&mut self, ctx: &mut Context, answer: Answer) -> bool {
-        let Stage::Asking { mut run, since_ms } = self.stage else {
-            self.ignore_late(ctx);
-            return false;
-        };
-        run.asked_ms += ctx.now_ms.saturating_sub(since_ms);
-        ctx.emit(Effect::CloseQuestion { chat: ctx.chat, call: self.id });
-        match answer {
-            Answer::Always => {
-                // The third identical call in a row cannot be answered for ever: the user is asked each time.
-                if self.repeated < gate::DOOM_LOOP {
-                    ctx.approvals.remember(&self.name);
-                }
-                self.run(ctx, run, 0);
-            }
-            Answer::Accept => self.run(ctx, run, 0),
-            Answer::Reject { reason } => self.end(ctx, run, End::Rejected(reason), 0),
-            Answer::Cancel => {
-                self.end(ctx, run, End::Cancelled, 0);
-                return true;
-            }
-        }
-        false
+        self.conclude(ctx, Run::unprepared(started_ms, Defined::default()), end);
     }
 
     fn run(&mut self, ctx: &mut Context, run: Run, cmd: usize) {
@@ -410,14 +392,15 @@ impl ToolCall {
         match &mut self.stage {
             Stage::Queued(_) => {
                 // Its `output.cancelled` still speaks, though nothing of it was set up.
-                let defines = crate::tool::Defined { cancelled: true, ..Default::default() };
-                let approval = crate::tool::OwnApproval::Run;
-                let preparation = Preparation { cmds: 0, defines, approval, timeout_ms: None };
-                self.end(ctx, Run { preparation, started_ms: ctx.now_ms, asked_ms: 0 }, why, 0);
+                let defines = Defined { cancelled: true, ..Defined::default() };
+                self.end(ctx, Run::unprepared(ctx.now_ms, defines), why, 0);
             }
             Stage::Preparing { cut, .. } | Stage::Succeeding { cut, .. } => *cut = Some(why),
-            Stage::Deciding { run, .. } => {
-                let run = *run;
+            Stage::Deciding { run, fact, .. } => {
+                let (run, fact) = (*run, *fact);
+                if fact == Fact::Judge {
+                    ctx.emit(Effect::EndJudge { chat: ctx.chat, call: self.id, judged: None });
+                }
                 self.end(ctx, run, why, 0);
             }
             Stage::Asking { run, .. } => {
@@ -447,7 +430,7 @@ impl ToolCall {
             return;
         }
         match self.stage {
-            Stage::Deciding { fact, .. } => self.fact_found(ctx, fact, None),
+            Stage::Deciding { fact, .. } => self.fact_is_late(ctx, fact),
             Stage::Running { run, .. } => {
                 self.cut(ctx, End::TimedOut(run.preparation.timeout_ms.unwrap_or_default()));
             }
@@ -484,9 +467,13 @@ impl ToolCall {
     }
 
     fn exit(&mut self, ctx: &mut Context, run: Run, end: End) {
-        if run.preparation.defines.on_exit {
+        // A copy that could not be set up is nobody's but its call's.
+        let shared = self.run.is_some() && self.carried.has_copy;
+        let is_due = if shared { self.ends_run && self.carried.on_exit } else { run.preparation.defines.on_exit };
+        if is_due {
+            self.carried.on_exit = false;
             self.stage = Stage::Exiting { run, end };
-            ctx.emit(Effect::RunExit { chat: ctx.chat, call: self.id });
+            ctx.emit(Effect::RunExit { chat: ctx.chat, call: self.id, shared });
         } else {
             self.conclude(ctx, run, end);
         }
@@ -529,14 +516,13 @@ impl ToolCall {
         };
         let duration_ms = ctx.now_ms.saturating_sub(run.started_ms).saturating_sub(run.asked_ms);
         // Here and nowhere else, so that one rule holds for every source, and for several texts of one call together.
-        if ctx.limits.are_exceeded_by(&content) || !self.media.is_empty() {
+        if ctx.settings.limits.are_exceeded_by(&content) || !self.media.is_empty() {
             self.stage = Stage::Cutting { status, ours, duration_ms };
-            let (limits, media) = (ctx.limits.clone(), std::mem::take(&mut self.media));
+            let (limits, media) = (ctx.settings.limits.clone(), std::mem::take(&mut self.media));
             ctx.emit(Effect::CutContent { chat: ctx.chat, call: self.id, content, limits, media });
             return;
         }
-        self.stage = Stage::Finished(CallResult { status, content, attachments: Vec::new() });
-        ctx.emit(Effect::FinishCall { chat: ctx.chat, call: self.id, status, content: ours, duration_ms });
+        self.finish_with(ctx, status, content, ours, duration_ms);
     }
 
     /// The result is short enough now, and its media are kept.
@@ -551,15 +537,30 @@ impl ToolCall {
         };
         let content = with_notes(content);
         let ours = ours.map(&with_notes).or_else(|| notes.clone());
-        self.stage = Stage::Finished(CallResult { status, content, attachments });
-        ctx.emit(Effect::FinishCall { chat: ctx.chat, call: self.id, status, content: ours, duration_ms });
+        self.attachments = attachments;
+        self.finish_with(ctx, status, content, ours, duration_ms);
     }
 
     /// For a call that never got to Lua.
     fn finish(&mut self, ctx: &mut Context, started_ms: u64, status: CallStatus, content: String) {
-        self.stage = Stage::Finished(CallResult { status, content: content.clone(), attachments: Vec::new() });
         let duration_ms = ctx.now_ms.saturating_sub(started_ms);
-        ctx.emit(Effect::FinishCall { chat: ctx.chat, call: self.id, status, content: Some(content), duration_ms });
+        self.finish_with(ctx, status, content.clone(), Some(content), duration_ms);
+    }
+
+    fn finish_with(
+        &mut self,
+        ctx: &mut Context,
+        status: CallStatus,
+        content: String,
+        ours: Option<String>,
+        duration_ms: u64,
+    ) {
+        let (wire_id, is_error) = (self.wire_id.clone(), status.is_failure());
+        let attachments = std::mem::take(&mut self.attachments);
+        let message = Arc::new(Message::Tool { wire_id, content, is_error, attachments });
+        self.stage = Stage::Finished(CallResult { status, message: Arc::clone(&message) });
+        let (chat, call) = (ctx.chat, self.id);
+        ctx.emit(Effect::FinishCall { chat, call, status, content: ours, duration_ms, message });
     }
 
     fn ignore_late(&self, ctx: &mut Context) {

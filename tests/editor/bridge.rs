@@ -7,9 +7,9 @@ const START: &str = r#"
 package.cpath = vim.api.nvim_get_runtime_file("lua/lathe_core.so", false)[1]:gsub("lathe_core.so$", "?.so")
 lib, seen, act = require("lathe_core"), {}, {}
 performers = {}
-for name in ([[take_input hold_input start_turn send_request finish_request show_text show_reasoning add_message take_back_message cut_history add_call
-    start_batch finish_batch prepare_call find_fact ask_approval close_question run_cmd store_text kill_jobs run_output
-    run_exit finish_call notify finish_turn clear_chat close_chat log]]):gmatch("%S+") do
+for name in ([[take_input hold_input start_turn send_request finish_request show_text show_reasoning add_message take_back_message cut_history add_call restore_message restore_call reply
+    start_batch finish_batch prepare_call find_fact ask_judge end_judge ask_approval close_question run_cmd store_text kill_jobs run_output
+    run_exit finish_call notify tell finish_turn clear_chat close_chat log]]):gmatch("%S+") do
   performers[name] = function(...)
     seen[#seen + 1] = { name, ... }
     if act[name] then

@@ -126,7 +126,7 @@ fn every_subcommand_key_option_and_event_is_in_the_help() {
         local function walk(options)
           for name, value in pairs(options) do
             if type(name) == "string" then names[#names + 1] = name end
-            if type(value) == "table" and name ~= "keymaps" and name ~= "background" then walk(value) end
+            if type(value) == "table" and name ~= "keymaps" then walk(value) end
           end
         end
         walk(require("lathe.config").get())
@@ -135,7 +135,7 @@ fn every_subcommand_key_option_and_event_is_in_the_help() {
     assert_eq!(missing(&list(&editor, options), &help), [""; 0]);
 
     let mut events = Vec::new();
-    for file in ["chat/init.lua", "chat/effects.lua", "chat/approval.lua", "tools/registry.lua"] {
+    for file in ["chat/init.lua", "chat/effects.lua", "chat/approval.lua", "chat/judge.lua", "tools/registry.lua"] {
         let code = fs::read_to_string(repository().join("lua/lathe").join(file)).unwrap();
         let names =
             code.split('"').filter(|word| ["Chat", "Tool", "Request"].iter().any(|start| word.starts_with(start)));

@@ -48,25 +48,6 @@ fn two_chats_ask_at_once_and_each_answer_is_for_its_own() {
 }
 
 #[test]
-fn a_tool_whose_commands_are_accepted_one_by_one_is_never_accepted_as_a_whole() {
-    let editor = editor();
-    editor.lua(
-        "open({ answer('t', { n = 1 }, 't', { n = 2 }), { text = 'done' } },
-           { t = asking('t', { opts = { require_cmd_approval = true } }) }) send('go')",
-    );
-    editor.wait_screen("g2  Accept");
-    assert!(!editor.screen().contains("Always"), "{}", editor.screen());
-    editor.input("<Esc>g1");
-    editor.wait_lua("told[1] and told[1]:find('only be answered for this call')");
-    editor.input("g2");
-    editor.wait_lua("#ran == 1 and #chat.questions == 1");
-    editor.wait_lua("chat.render:is_written(chat.questions[1].call.block)");
-    editor.input("g2");
-    editor.wait_ended(1);
-    assert_eq!(editor.results(), ["ran t", "ran t"]);
-}
-
-#[test]
 fn a_hidden_chat_that_asks_says_so_and_shows_its_question_when_opened() {
     let editor = editor();
     editor.lua("open({ answer('t', {}), { text = 'done' } }, { t = asking('t') }, { hidden = true }) send('go')");
@@ -172,7 +153,7 @@ fn the_question_shows_tool_and_arguments_whatever_they_hold() {
     );
     editor.wait_screen("Run the \"t\" tool?");
     let screen = editor.screen();
-    for part in ["path: a.txt", "text: line 1", "30 more lines", "nested: ", "odd", "Always accept t"] {
+    for part in ["path: a.txt", "text: line 1", "30 more lines", "nested: ", "odd", "remembers every call"] {
         assert!(screen.contains(part), "{part:?}\n{screen}");
     }
     assert!(!screen.contains("line 40"), "{screen}");

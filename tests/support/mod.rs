@@ -56,6 +56,8 @@ pub struct Setup {
     env: Vec<(String, String)>,
     arguments: Vec<String>,
     before: String,
+    home: Option<tempfile::TempDir>,
+    wrapper: Option<String>,
 }
 
 impl Default for Setup {
@@ -68,6 +70,8 @@ impl Default for Setup {
             env: Vec::new(),
             arguments: Vec::new(),
             before: String::new(),
+            home: None,
+            wrapper: None,
         }
     }
 }
@@ -109,6 +113,18 @@ impl Setup {
         self
     }
 
+    /// Uses the home of an editor that has ended, with all its XDG folders.
+    pub fn home(mut self, home: tempfile::TempDir) -> Self {
+        self.home = Some(home);
+        self
+    }
+
+    /// Starts Neovim from a shell that has run this code before.
+    pub fn after_shell(mut self, code: &str) -> Self {
+        self.wrapper = Some(code.into());
+        self
+    }
+
     /// Starts Neovim and attaches the screen.
     pub fn start(self) -> Editor {
         Editor::start_with(self)
@@ -129,8 +145,9 @@ impl Editor {
         Setup::default().start()
     }
 
-    fn start_with(setup: Setup) -> Self {
-        let home = tempfile::Builder::new().prefix("lathe-").tempdir().expect("a temporary folder");
+    fn start_with(mut setup: Setup) -> Self {
+        let new = || tempfile::Builder::new().prefix("lathe-").tempdir().expect("a temporary folder");
+        let home = setup.home.take().unwrap_or_else(new);
         let command = command(&setup, home.path());
         let mut child = { command }
             .args(["--embed", "--clean"])
@@ -298,6 +315,13 @@ impl Editor {
         self.wait_exit()
     }
 
+    /// Ends Neovim as a crash would, and hands its home on.
+    pub fn kill(mut self) -> tempfile::TempDir {
+        self.child.kill().expect("a child");
+        self.child.wait().expect("a child");
+        std::mem::replace(&mut self.home, tempfile::tempdir().expect("a temporary folder"))
+    }
+
     /// Waits for the end of Neovim, which is on its way; returns its exit code.
     #[track_caller]
     pub fn wait_exit(&mut self) -> Option<i32> {
@@ -362,7 +386,14 @@ pub fn run_headless(setup: Setup, arguments: &[&str]) -> std::process::Output {
 
 /// Neovim with folders of its own; nothing of the user's environment but what programs need to start.
 fn command(setup: &Setup, home: &Path) -> Command {
-    let mut command = Command::new(nvim());
+    let mut command = match &setup.wrapper {
+        None => Command::new(nvim()),
+        Some(code) => {
+            let mut shell = Command::new("sh");
+            shell.arg("-c").arg(format!("{code}\nexec \"$@\"")).arg("sh").arg(nvim());
+            shell
+        }
+    };
     command.env_clear().current_dir(home);
     for name in ["PATH", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SHELL"] {
         if let Some(value) = std::env::var_os(name) {
@@ -393,6 +424,33 @@ fn startup_code(setup: &Setup, home: &Path) -> String {
     let before = home.join("before.lua");
     std::fs::write(&before, &setup.before).expect("a file in the temporary folder");
     format!("{code} dofile({:?})", before.display().to_string())
+}
+
+/// The file of a saved chat of so many turns of four messages: a question, a call, its result, an answer.
+pub fn saved_chat(turns: usize) -> String {
+    let mut file = String::from("{\"t\":\"chat\",\"v\":1,\"created\":0,\"meta\":{\"cwd\":\"/\"}}\n");
+    let body = r"A line of an answer, some words long.\n".repeat(6);
+    for turn in 0..turns {
+        for line in [
+            format!(r#"{{"t":"message","message":{{"User":{{"content":"question {turn}","visible":true}}}}}}"#),
+            format!(
+                r#"{{"t":"message","message":{{"Llm":{{"content":"","reasoning":"hm","calls":[{{"wire_id":"c{turn}","name":"quick","arguments":"{{}}"}}]}}}}}}"#
+            ),
+            format!(
+                r#"{{"t":"result","message":{{"Tool":{{"wire_id":"c{turn}","content":"{body}","is_error":false}}}}}}"#
+            ),
+            format!(
+                r#"{{"t":"look","call":"c{turn}","look":{{"state":"success","head":"quick  {turn}","fact":"0.4 ms","body":"result"}}}}"#
+            ),
+            format!(
+                r#"{{"t":"message","message":{{"Llm":{{"content":"answer {turn}\n\n{body}","reasoning":"","calls":[]}}}}}}"#
+            ),
+        ] {
+            file += &line;
+            file.push('\n');
+        }
+    }
+    file
 }
 
 /// How long the main loop was held, in milliseconds, one number for each turn of the loop.

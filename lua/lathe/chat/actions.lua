@@ -50,6 +50,9 @@ return {
   edit_last = function(chat)
     chat:edit_last()
   end,
+  auto = function(chat)
+    chat:set_auto(not chat.is_auto)
+  end,
   clear = function(chat)
     chat:clear()
   end,

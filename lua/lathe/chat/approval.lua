@@ -1,6 +1,7 @@
 -- The question before a call runs: asked because the engine said so, answered only by its keys, never by typed text.
 local M = {}
 
+local approvals = require("lathe.chat.approvals")
 local block = require("lathe.chat.block")
 local calls = require("lathe.tools.call")
 local core = require("lathe.core")
@@ -11,9 +12,19 @@ local MAX_ARGUMENT_LINES = 10
 local MAX_ALL_LINES = 40
 local MAX_LINE_BYTES = 1000
 
+-- What made the gate ask, where the tool's own words do not say it.
+local causes = {
+  doom_loop = "The model makes this very call for the third time in a row.",
+  protected = "This tool is protected: it asks in auto mode, too.",
+  auto_mode = "In auto mode, each command of this tool that is not known to be safe asks.",
+}
+
 ---@class lathe.Question
 ---@field call lathe.Call
----@field can_remember boolean
+---@field cause "doom_loop"|"protected"|"auto_mode"|"own_approval"
+---@field rest integer how many calls *Cancel* would end besides this one
+---@field note string? what else the user should know
+---@field remember { scope: "chat"|"project", value: string? }? what *Always accept* remembers; nil: it is not offered
 
 ---Appends a text's lines; what is too long is cut and counted.
 ---@param lines string[]
@@ -67,23 +78,32 @@ local function key(chat, action)
   return require("lathe.chat.keymaps").key(chat.config, action) or ":Lathe " .. action
 end
 
+---What *Always accept* remembers, in words.
+---@param question lathe.Question
+---@return string? nil: it is not offered
+function M.remembers(question)
+  local remember = question.remember
+  if remember then
+    local what = approvals.value(remember.value, question.call.name)
+    return ("remembers %s in this %s"):format(what, remember.scope)
+  end
+end
+
 ---@param chat lathe.Chat
 ---@param question lathe.Question
----@param cause string
----@param rest integer
 ---@return string[]
-local function lines_of(chat, question, cause, rest)
-  local call = question.call
-  local lines = {}
-  if cause == "doom_loop" then
-    lines[1] = "The model makes this very call for the third time in a row."
+local function lines_of(chat, question)
+  local call, rest = question.call, question.rest
+  local lines = { causes[question.cause] }
+  if question.note then
+    lines[#lines + 1] = block.one_line(question.note)
   end
   append_text(lines, calls.question(call))
   append_arguments(lines, call.args)
   lines[#lines + 1] = ""
-  if question.can_remember then
-    local what = ("%s  Always accept %s in this chat"):format(key(chat, "always_accept"), call.name)
-    lines[#lines + 1] = what
+  local remembers = M.remembers(question)
+  if remembers then
+    lines[#lines + 1] = ("%s  Always accept, %s"):format(key(chat, "always_accept"), remembers)
   end
   lines[#lines + 1] = key(chat, "accept") .. "  Accept"
   lines[#lines + 1] = key(chat, "reject") .. "  Reject, with a reason"
@@ -96,20 +116,16 @@ end
 ---Asks about a call.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
----@param cause "doom_loop"|"own_approval"
----@param can_remember boolean
----@param rest integer how many calls *Cancel* would end besides this one
+---@param question table the rest of a `lathe.Question`
 ---@return string? reason to reject it at once
-function M.ask(chat, call, cause, can_remember, rest)
+function M.ask(chat, call, question)
   if #vim.api.nvim_list_uis() == 0 then
     return "it needs the user's approval, and no user interface is attached"
   end
-  -- A tool whose commands are accepted one by one must not be accepted as a whole.
-  can_remember = can_remember and not call.tool.opts.require_cmd_approval
-  local question = { call = call, can_remember = can_remember }
+  question.call = call
   chat.questions[#chat.questions + 1] = question
   call.block.state = "question"
-  call.block.question = lines_of(chat, question, cause, rest)
+  call.block.question = lines_of(chat, question)
   chat.render:change_call(call.block)
   events.emit_call("ToolApprovalRequested", chat, call)
   if chat:is_visible() then
@@ -178,7 +194,7 @@ function M.answer(chat, answer)
   if not chat.render:is_written(question.call.block) then
     return require("lathe.notify").info("the question has just changed")
   end
-  if answer == "always" and not question.can_remember then
+  if answer == "always" and not question.remember then
     return require("lathe.notify").info("this question can only be answered for this call")
   end
   local call = question.call

@@ -8,11 +8,14 @@ local block = require("lathe.chat.block")
 local calls = require("lathe.tools.call")
 local core = require("lathe.core")
 local events = require("lathe.events")
+local gate = require("lathe.tools.gate")
 local jobs = require("lathe.tools.jobs")
+local judge = require("lathe.chat.judge")
 local log = require("lathe.log")
 local native = require("lathe.native.list")
 local notify = require("lathe.notify")
 local prompt = require("lathe.chat.prompt")
+local saving = require("lathe.chat.saving")
 local system = require("lathe.chat.system")
 
 ---What follows is the model's.
@@ -99,6 +102,72 @@ local function show_end(chat, call, status, content, duration_ms)
   chat.render:change_call(call_block)
 end
 
+---How a call that is over looks, to be saved.
+---@param call_block lathe.Block
+---@return string state
+---@return string head
+---@return string? fact
+---@return string? body
+local function look_of(call_block)
+  local body = call_block.body
+  return call_block.state, call_block.head, call_block.fact or nil, body and table.concat(body, "\n") or nil
+end
+
+---Extends the chat's list.
+---@param chat lathe.Chat
+---@param role "user"|"system"|"llm"|"tool"
+---@return lathe.Message
+local function append_message(chat, role, content, wire_id, is_error, visible, reasoning, typed)
+  local message = { role = role, content = content, opts = { visible = visible }, _meta = {} }
+  chat.messages[#chat.messages + 1] = message
+  if role == "tool" then
+    message.tools = { call_id = wire_id, is_error = is_error or false }
+  elseif role == "llm" then
+    chat.last_llm = message
+    message.reasoning = reasoning and reasoning ~= "" and { content = reasoning } or nil
+  elseif role == "user" then
+    message._meta.typed = typed
+  end
+  return message
+end
+
+---Adds a call to the newest message of the model.
+---@param chat lathe.Chat
+---@param wire_id string
+---@param name string
+---@param arguments string
+---@return lathe.FunctionCall
+local function append_call(chat, wire_id, name, arguments)
+  local function_call = { id = wire_id, type = "function", ["function"] = { name = name, arguments = arguments } }
+  local message = chat.last_llm
+  if message then
+    local list = message.tools
+    if not list then
+      list = { calls = {} }
+      message.tools = list
+    end
+    list = list.calls
+    list[#list + 1] = function_call
+  end
+  return function_call
+end
+
+-- What a call that is over can look like.
+local final = {}
+for _, state in ipairs({
+  "success",
+  "error",
+  "invalid",
+  "rejected",
+  "denied",
+  "cancelled",
+  "stopped",
+  "skipped",
+  "timeout",
+}) do
+  final[state] = true
+end
+
 ---@param chat lathe.Chat
 ---@param kind string
 ---@param text string?
@@ -118,6 +187,8 @@ local function tell(chat, kind, text)
     chat:notice("The model wrote a tool call as text. Nothing was run.")
   elseif kind == "repeated_call" then
     chat:notice(("The model repeats a call of %s that cannot run. Nothing was sent."):format(text or "a tool"))
+  elseif kind == "restored" or kind == "saving" then
+    chat:notice(text or "")
   elseif kind == "nothing_to_send" then
     notify.info("there is nothing to send")
   elseif kind == "nothing_to_skip" then
@@ -176,6 +247,7 @@ function M.performers(chats)
     native.begin_listing()
     chat.is_listed = true
     local text, typed = prompt.take(chat)
+    saving.note(chat)
     chat.taken = text
     return text, typed
   end
@@ -213,6 +285,7 @@ function M.performers(chats)
       core.lib.fail_request({ chat = id, request = request, message = chat.adapter_message })
       return
     end
+    saving.note(chat) -- a tool may have added others
     chat.request = request
     chat.is_answering = true
     if not chat.is_listed then
@@ -257,21 +330,14 @@ function M.performers(chats)
     if not chat then
       return
     end
-    local message = { role = role, content = content, opts = { visible = visible }, _meta = {} }
-    local messages = chat.messages
-    messages[#messages + 1] = message
-    if role == "tool" then
-      message.tools = { call_id = wire_id, is_error = is_error or false }
-    elseif role == "llm" then
-      chat.last_llm = message
-      message.reasoning = reasoning and reasoning ~= "" and { content = reasoning } or nil
+    local message = append_message(chat, role, content, wire_id, is_error, visible, reasoning, typed)
+    if role == "llm" then
       -- The model's own text has been shown as it came.
       if chat.given[1] == content and visible then
         table.remove(chat.given, 1)
         chat:add_buf_message(message)
       end
     elseif role == "user" then
-      message._meta.typed = typed
       if chat.taken == content then
         chat.taken = nil
       elseif visible then
@@ -307,19 +373,52 @@ function M.performers(chats)
     if not chat then
       return
     end
-    local function_call = { id = wire_id, type = "function", ["function"] = { name = name, arguments = arguments } }
-    local message = chat.last_llm
-    if message then
-      local list = message.tools
-      if not list then
-        list = { calls = {} }
-        message.tools = list
-      end
-      list = list.calls
-      list[#list + 1] = function_call
-    end
-    calls.add(chat, call, function_call)
+    calls.add(chat, call, append_call(chat, wire_id, name, arguments))
   end
+
+  function P.restore_message(id, role, content, wire_id, is_error, visible, reasoning, typed)
+    local chat = chats[id]
+    if not chat then
+      return
+    end
+    append_message(chat, role, content, wire_id, is_error, visible, reasoning, typed)
+    if role == "user" and visible then
+      chat.render:add_user(chat:title("user"), typed or content)
+    elseif role == "llm" then
+      open_llm(chat)
+      chat.render:begin_answer()
+      if reasoning and chat.display.chat.show_reasoning then
+        chat.render:add_text(reasoning, "reasoning")
+      end
+      if content ~= "" then
+        chat.render:add_text(content, "text")
+      end
+    end
+  end
+
+  function P.restore_call(id, wire_id, name, arguments, is_error, state, head, fact, body)
+    local chat = chats[id]
+    if not chat then
+      return
+    end
+    append_call(chat, wire_id, name, arguments)
+    open_llm(chat)
+    if head == "" then
+      head = name .. (arguments ~= "{}" and "  " .. arguments or "")
+    end
+    chat.render:add_call({
+      kind = "call",
+      state = final[state] and state or is_error and "error" or "success",
+      head = block.one_line(head),
+      is_live = false,
+      body = body and body ~= "" and { body } or false,
+      question = false,
+      fact = fact and block.one_line(fact) or nil,
+      bytes = body and #body or 0,
+    })
+  end
+
+  P.reply = core.deliver
 
   function P.start_batch(id, n_calls)
     local chat = chats[id]
@@ -336,13 +435,13 @@ function M.performers(chats)
     end
   end
 
-  function P.prepare_call(id, call, args)
+  function P.prepare_call(id, call, args, copying)
     local chat = chats[id]
     call = chat and chat.calls[call]
     if not call then
       return false, "The chat is closed", false, false
     end
-    local prepared, a, b, c, d = calls.prepare(chat, call, args)
+    local prepared, a, b, c, d = calls.prepare(chat, call, args, copying)
     show_call(chat, call, "waiting")
     return prepared, a, b, c, d
   end
@@ -350,18 +449,34 @@ function M.performers(chats)
   function P.find_fact(id, call, fact)
     local chat = chats[id]
     call = chat and chat.calls[call]
-    if call and fact == "own_approval" then
-      return calls.own_approval(call)
+    return call and gate.find(call, fact)
+  end
+
+  function P.ask_judge(id, call)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    if call then
+      judge.ask(chat, call)
     end
   end
 
-  function P.ask_approval(id, call, cause, can_remember, rest)
+  function P.end_judge(id, call, status, reason)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    if call then
+      log.debug(('tool "%s", call %d: judge: %s: %s'):format(call.name, call.id, status, reason))
+      judge.finish(chat, call, status)
+    end
+  end
+
+  function P.ask_approval(id, call, cause, rest, note, scope, value)
     local chat = chats[id]
     call = chat and chat.calls[call]
     if not call or chat.is_closing then
       return "the chat is closed"
     end
-    return approval.ask(chat, call, cause, can_remember, rest)
+    local remember = scope and { scope = scope, value = value } or nil
+    return approval.ask(chat, call, { cause = cause, rest = rest, note = note, remember = remember })
   end
 
   function P.close_question(id, call)
@@ -420,11 +535,11 @@ function M.performers(chats)
     return calls.run_output(chat, call, kind, text)
   end
 
-  function P.run_exit(id, call)
+  function P.run_exit(id, call, shared)
     local chat = chats[id]
     call = chat and chat.calls[call]
     if call then
-      calls.run_exit(call)
+      calls.run_exit(chat, call, shared)
     end
   end
 
@@ -441,6 +556,9 @@ function M.performers(chats)
     if chat.on_call_finished then
       chat.on_call_finished(call, status)
     end
+    if chat.is_saved then
+      return look_of(call.block)
+    end
   end
 
   function P.notify(id, kind, text)
@@ -449,6 +567,10 @@ function M.performers(chats)
     if chat and chat.render:is_alive() then
       tell(chat, kind, text)
     end
+  end
+
+  function P.tell(text)
+    notify.error(text)
   end
 
   function P.finish_turn(id, how)

@@ -6,6 +6,7 @@ local api = vim.api
 
 local actions = require("lathe.chat.actions")
 local adapters = require("lathe.adapters")
+local approvals = require("lathe.chat.approvals")
 local block = require("lathe.chat.block")
 local calls = require("lathe.tools.call")
 local config = require("lathe.config")
@@ -15,6 +16,7 @@ local events = require("lathe.events")
 local native = require("lathe.native.chat")
 local registry = require("lathe.tools.registry")
 local render = require("lathe.chat.render")
+local saving = require("lathe.chat.saving")
 local system = require("lathe.chat.system")
 
 local chats = {} ---@type table<integer, lathe.Chat> by id
@@ -35,6 +37,16 @@ function Chat.title(chat, who)
     role = ok and type(text) == "string" and text or (who == "user" and "Me" or "Lathe")
   end
   return (role:gsub("[\r\n]", " "))
+end
+
+---The project that approvals are remembered for: the repository around the working directory, else that itself.
+---@param cwd string
+---@return string? nil: for the chat only
+local function project_of(cwd)
+  if config.get().permission_memory ~= "project" or cwd == "" then
+    return nil
+  end
+  return vim.uv.fs_realpath(vim.fs.root(cwd, ".git") or cwd)
 end
 
 ---@return integer bufnr
@@ -112,22 +124,47 @@ local function wipe_left_behind()
   end
 end
 
+---The library at work, for what the user asked for.
+---@return lathe.Core? lib
+---@return string? message why there is none; the user has been told
+function M.need()
+  local lib, message = core.need()
+  if lib and not started then
+    wipe_left_behind()
+    lib.start(effects.performers(chats))
+    lib.keep_media({ folder = vim.fs.joinpath(vim.fn.stdpath("cache"), "lathe", "media") })
+    lib.keep_outputs({ folder = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output") })
+    lib.keep_chats({ folder = saving.folder() })
+    approvals.keep(lib)
+    started = true
+  end
+  return lib, message
+end
+
+---Goes on with a chat that was read from a file.
+---@param chat lathe.Chat
+---@param loaded lathe.LoadedChat
+local function restore(chat, loaded)
+  chat.system_prompt = system.main(chat)
+  local save = chat.config.save
+  chat.saved_id = core.lib.restore_chat({ chat = chat.id, loaded = loaded.loaded, save = save })
+  for _, message in ipairs(chat.tool_registry:restore(loaded.tools, loaded.groups)) do
+    require("lathe.notify").warn(message)
+  end
+  if save then
+    saving.begin(chat)
+  end
+end
+
 ---Opens a chat.
 ---@param opts lathe.ChatOpts?
 ---@return lathe.Chat? chat
 ---@return string? message why there is none
 function M.new(opts)
   opts = opts or {}
-  local lib, message = core.need()
+  local lib, message = M.need()
   if not lib then
     return nil, message
-  end
-  if not started then
-    wipe_left_behind()
-    lib.start(effects.performers(chats))
-    lib.keep_media({ folder = vim.fs.joinpath(vim.fn.stdpath("cache"), "lathe", "media") })
-    lib.keep_outputs({ folder = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output") })
-    started = true
   end
   local all = config.get()
   local settings = all.interactions.chat
@@ -138,7 +175,7 @@ function M.new(opts)
     config = settings,
     display = all.display,
     limits = all.tool_output,
-    cwd = vim.fn.getcwd(),
+    cwd = opts._cwd or vim.fn.getcwd(),
     messages = {},
     stderr = {},
     calls = {},
@@ -146,6 +183,7 @@ function M.new(opts)
     questions = {},
     given = {},
     is_running = false,
+    is_auto = false,
     is_shown = false,
     turn = 0,
     opens_for_questions = opts._opens_for_questions,
@@ -158,6 +196,7 @@ function M.new(opts)
     max_parallel = settings.tools.opts.max_parallel,
     max_lines = all.tool_output.max_lines,
     max_bytes = all.tool_output.max_bytes,
+    project = project_of(chat.cwd),
   })
   chats[chat.id] = chat
   chat.render = render.new(bufnr, {
@@ -170,7 +209,14 @@ function M.new(opts)
   chat.tools = calls.view(chat)
   dress_buffer(chat)
   events.emit("ChatCreated", chat)
-  add_defaults(chat)
+  if opts._restored then
+    restore(chat, opts._restored)
+  else
+    if settings.save and not opts._unlisted then
+      saving.begin(chat)
+    end
+    add_defaults(chat)
+  end
   for _, name in ipairs(opts.tools or {}) do
     local ok, fault, told = chat.tool_registry:add(name)
     if not ok and fault and not told then
@@ -209,6 +255,16 @@ function M.running()
     end
   end
   return newest
+end
+
+---@param id string
+---@return lathe.Chat? chat the one that is saved under it
+function M.saved_as(id)
+  for _, chat in pairs(chats) do
+    if chat.saved_id == id and not chat.is_closing then
+      return chat
+    end
+  end
 end
 
 ---@param bufnr integer?
@@ -349,6 +405,26 @@ end
 ---Puts the user's last message back into the input; what came of it is forgotten.
 function Chat:edit_last()
   core.lib.take_last_message({ chat = self.id })
+end
+
+---Turns auto mode on or off: whether tools run without asking. It ends with the chat.
+---@param auto boolean
+function Chat:set_auto(auto)
+  if self.is_auto == auto or self.is_closing then
+    return
+  end
+  self.is_auto = auto
+  core.lib.set_auto({ chat = self.id, auto = auto })
+  if auto then
+    local key = require("lathe.chat.keymaps").key(self.config, "auto") or ":Lathe auto off"
+    local means = "Auto mode is on in this chat: tools run without asking. Still asked about are tools with "
+      .. "`protect`, commands of tools with `require_cmd_approval` that are not known to be safe, and a call that is "
+      .. "repeated over and over. `%s` turns it off."
+    self:notice(means:format(key))
+  else
+    self:notice("Auto mode is off: tools ask again.")
+  end
+  events.emit("ChatAuto", self, { status = auto and "on" or "off" })
 end
 
 ---Ends the request, running and queued calls.

@@ -5,7 +5,7 @@ local M = {}
 -- stylua: ignore
 M.actions = {
   "send", "stop", "skip", "retry", "edit_last", "always_accept", "accept", "reject", "cancel",
-  "next_heading", "prev_heading", "clear", "close", "help",
+  "auto", "next_heading", "prev_heading", "clear", "close", "help",
 }
 
 ---The modes and keys of an action.

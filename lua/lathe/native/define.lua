@@ -45,8 +45,7 @@ Check.__index = Check
 function Check:fail(code, key, wanted)
   local value = self.def[key]
   local got = type(value) == "string" and ("%q"):format(value) or type(value)
-  self.faults[#self.faults + 1] =
-    M.fault(code, join(self.path, key), ("expected %s, got %s"):format(wanted, got))
+  self.faults[#self.faults + 1] = M.fault(code, join(self.path, key), ("expected %s, got %s"):format(wanted, got))
 end
 
 ---@param key string

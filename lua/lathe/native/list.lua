@@ -87,7 +87,10 @@ local function take_server(server, found)
   end
   members[found.group] = names
   for name in found.collisions:gmatch("[^\n]+") do
-    tell(("server %q: another tool has the same name for the model, so this one is %s"):format(server.name, name), "warn")
+    tell(
+      ("server %q: another tool has the same name for the model, so this one is %s"):format(server.name, name),
+      "warn"
+    )
   end
 end
 

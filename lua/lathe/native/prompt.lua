@@ -137,30 +137,35 @@ function M.get(server_name, name, args, opts, done)
     return function() end
   end
   local whose = ("the prompt %q of the server %q"):format(found.def.name, found.server.name)
-  return run.timed({
-    kind = "prompt",
-    whose = whose,
-    server = found.server,
-    handler = found.def.handler,
-    fields = { params = params, prompt = found.def },
-    caller = request.caller(found.server, { chat = opts.chat, caller = opts.caller, auto_approve = true }),
-  }, opts.timeout or config.get().native.timeout, opts.chat, function(outcome)
-    if outcome.code == "OK" then
-      local good = {}
-      for _, message in ipairs(outcome.items) do
-        if is_message(message) then
-          good[#good + 1] = message
-        elseif type(message) == "table" and message.type == "text" then -- a string was returned
-          good[#good + 1] = { role = "user", content = message }
+  return run.timed(
+    {
+      kind = "prompt",
+      whose = whose,
+      server = found.server,
+      handler = found.def.handler,
+      fields = { params = params, prompt = found.def },
+      caller = request.caller(found.server, { chat = opts.chat, caller = opts.caller, auto_approve = true }),
+    },
+    opts.timeout or config.get().native.timeout,
+    opts.chat,
+    function(outcome)
+      if outcome.code == "OK" then
+        local good = {}
+        for _, message in ipairs(outcome.items) do
+          if is_message(message) then
+            good[#good + 1] = message
+          elseif type(message) == "table" and message.type == "text" then -- a string was returned
+            good[#good + 1] = { role = "user", content = message }
+          end
         end
+        if not good[1] and outcome.items[1] ~= nil then
+          outcome = result.error("INVALID_RESULT", result.unusable(whose, "it holds no message"))
+        end
+        outcome.items = good[1] and good or outcome.items
       end
-      if not good[1] and outcome.items[1] ~= nil then
-        outcome = result.error("INVALID_RESULT", result.unusable(whose, "it holds no message"))
-      end
-      outcome.items = good[1] and good or outcome.items
+      done(outcome)
     end
-    done(outcome)
-  end)
+  )
 end
 
 return M

@@ -136,17 +136,22 @@ function M.read(name, uri, opts, done)
     return function() end
   end
   local whose = ("the resource %s of the server %q"):format(uri, found.server.name)
-  return run.timed({
-    kind = "resource",
-    whose = whose,
-    server = found.server,
-    handler = found.def.handler,
-    fields = { params = found.params, resource = found.def, uri = uri, uriTemplate = found.template },
-    caller = request.caller(found.server, { chat = opts.chat, caller = opts.caller, auto_approve = true }),
-    uri = uri,
-  }, opts.timeout or config.get().native.timeout, opts.chat, function(outcome)
-    done(checked(outcome, whose))
-  end)
+  return run.timed(
+    {
+      kind = "resource",
+      whose = whose,
+      server = found.server,
+      handler = found.def.handler,
+      fields = { params = found.params, resource = found.def, uri = uri, uriTemplate = found.template },
+      caller = request.caller(found.server, { chat = opts.chat, caller = opts.caller, auto_approve = true }),
+      uri = uri,
+    },
+    opts.timeout or config.get().native.timeout,
+    opts.chat,
+    function(outcome)
+      done(checked(outcome, whose))
+    end
+  )
 end
 
 return M

@@ -49,8 +49,7 @@ local function read_item(item, texts, media)
     if type(resource.text) == "string" then
       texts[#texts + 1] = ("Resource %s:\n%s"):format(resource.uri, resource.text)
     else
-      media[#media + 1] =
-        { kind = "blob", data = resource.blob, mime = M.mime(resource.mimeType), uri = resource.uri }
+      media[#media + 1] = { kind = "blob", data = resource.blob, mime = M.mime(resource.mimeType), uri = resource.uri }
     end
   else
     media[#media + 1] = { kind = item.type, data = item.data, mime = M.mime(item.mimeType) }

@@ -4,6 +4,8 @@ local M = {}
 
 local copy = require("lathe.tools.copy")
 local core = require("lathe.core")
+local foreign = require("lathe.tools.foreign")
+local gate = require("lathe.tools.gate")
 local jobs = require("lathe.tools.jobs")
 local native = require("lathe.native.list")
 local log = require("lathe.log")
@@ -11,40 +13,13 @@ local shell = require("lathe.tools.shell")
 local tools = require("lathe.tools")
 
 local hrtime = vim.uv.hrtime
+local keep_trace, protected = foreign.keep_trace, foreign.protected
+local readable = tools.readable
+
+M.readable = readable
 
 -- Flags of `prepare_call`'s answer.
 local SUCCESS, ERROR, REJECTED, CANCELLED, ON_EXIT = 1, 2, 4, 8, 16
-
--- Errors of the author's functions -----------------------------------------------------------------------------------
-
-local readable = tools.readable
-M.readable = readable
-
-local trace ---@type string?
-
----@param err any
----@return any
-local function keep_trace(err)
-  trace = debug.traceback("", 2)
-  return err
-end
-
----Calls a function of the tool's author. A throw is readable text, its traceback goes to the log.
----@param call lathe.Call
----@param what string for the log
----@param fn function
----@return boolean ok
----@return any result or the text of the error
-local function protected(call, what, fn, ...)
-  local ok, result = xpcall(fn, keep_trace, ...)
-  if ok then
-    return true, result
-  end
-  local text = readable(result)
-  log.error(('tool "%s", %s: %s%s'):format(call.name, what, text, trace or ""))
-  return false, text
-end
-M.protected = protected
 
 -- The tool system as authors see it ----------------------------------------------------------------------------------
 
@@ -110,24 +85,11 @@ function M.add(chat, id, function_call)
     has_pending = false,
     succeeded = false,
     on_exit = false,
+    is_judged = false,
     pending = nil,
   }
   chat.calls[id] = call
   chat.calls_by_wire[function_call.id] = call
-end
-
----@param tool lathe.Tool
----@return "run"|"ask"|"function"
-local function own_approval(tool)
-  local setting = tool.opts.require_approval_before
-  if setting == true then
-    return "ask"
-  elseif setting == false then
-    return "run"
-  elseif type(setting) == "function" or (tool.handlers and tool.handlers.prompt_condition) then
-    return "function"
-  end
-  return setting == nil and "run" or "ask"
 end
 
 ---Gives the call its copy of the tool and its view of the tool system.
@@ -135,9 +97,10 @@ end
 ---@param call lathe.Call
 ---@param definition lathe.Tool
 ---@param args table
+---@param shared lathe.Tool? the copy that calls in a row share
 ---@return lathe.Tool
-local function equip(chat, call, definition, args)
-  local tool = copy.tool(definition)
+local function equip(chat, call, definition, args, shared)
+  local tool = shared or copy.tool(definition)
   tool.args = args
   tool.function_call = call.function_call
   local view = setmetatable({
@@ -164,27 +127,18 @@ local function misfit(tool)
   end
 end
 
----Makes the call's copy of the tool, runs `env` and `handlers.setup`.
+---Runs `env` and, unless the copy has been set up, `handlers.setup`.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
----@param args table
+---@param definition lathe.Tool
+---@param is_set_up boolean
 ---@return boolean prepared
 ---@return integer|string n_cmds or what is wrong, for the model
 ---@return integer|boolean flags or whether `setup` was reached
 ---@return string|boolean approval or whether there is an `on_exit`
----@return integer|true|nil timeout_ms or that the user's settings forbid it
-function M.prepare(chat, call, args)
-  local definition, fault, source = chat.tool_registry:resolve(call.name)
-  call.source = source
-  if not definition then
-    return false, fault or ('Tool "%s" is no longer there'):format(call.name), false, false
-  end
-  local tool = equip(chat, call, definition, args)
-  local denied = definition.native and definition.native(chat, call)
-  if denied then
-    return false, denied, false, false, true
-  end
-
+---@return integer? timeout_ms
+local function set_up(chat, call, definition, is_set_up)
+  local tool = call.tool
   if tool.env then
     local ok, env = protected(call, "env", tool.env, tool)
     if ok and env ~= nil and type(env) ~= "table" then
@@ -196,7 +150,7 @@ function M.prepare(chat, call, args)
     call.env = env
   end
   local handlers = tool.handlers
-  if handlers and handlers.setup then
+  if handlers and handlers.setup and not is_set_up then
     local ok, text = protected(call, "setup", handlers.setup, tool, call.meta)
     if not ok then
       local exit = type(tool.handlers) == "table" and tool.handlers.on_exit ~= nil
@@ -233,7 +187,41 @@ function M.prepare(chat, call, args)
   end
   -- Whole milliseconds; a number that is too large for them, such as math.huge, is no limit.
   limit = limit and limit < 2 ^ 53 and math.ceil(limit) or nil
-  return true, #tool.cmds, defines, own_approval(tool), limit
+  local approval, flags = gate.settings(definition, tool)
+  return true, #tool.cmds, defines + flags, approval, limit
+end
+
+---Makes the call's copy of the tool, or takes the one that calls in a row share, and makes it ready.
+---@param chat lathe.Chat
+---@param call lathe.Call
+---@param args table
+---@param copying "own"|"first"|"shared" first: the calls that follow share the copy
+---@return boolean prepared
+---@return integer|string n_cmds or what is wrong, for the model
+---@return integer|boolean flags or whether `setup` was reached
+---@return string|boolean approval or whether there is an `on_exit`
+---@return integer|true|nil timeout_ms or that the user's settings forbid it
+function M.prepare(chat, call, args, copying)
+  local definition, fault, source = chat.tool_registry:resolve(call.name)
+  call.source = source
+  if not definition then
+    return false, fault or ('Tool "%s" is no longer there'):format(call.name), false, false
+  end
+  local shared = copying == "shared" and chat.shared or nil
+  equip(chat, call, definition, args, shared and shared.tool)
+  local denied = definition.native and definition.native(chat, call)
+  if denied then
+    return false, denied, false, false, true
+  end
+  local prepared, a, b, c, d = set_up(chat, call, definition, shared ~= nil)
+  if copying == "first" then
+    chat.shared = prepared and call or nil
+  elseif shared then
+    -- The last of them knows best what `on_exit` should see.
+    call.on_exit = shared.on_exit
+    chat.shared = call
+  end
+  return prepared, a, b, c, d
 end
 
 ---What the tool's label is, besides its name.
@@ -247,24 +235,6 @@ function M.label(call)
       return readable(text)
     end
   end
-end
-
----The tool's own setting, when it is a function: whether to ask.
----@param call lathe.Call
----@return boolean? ask nil: it threw, so ask
-function M.own_approval(call)
-  local tool = call.tool
-  local setting = tool.opts.require_approval_before
-  local ok, answer
-  if type(setting) == "function" then
-    ok, answer = protected(call, "require_approval_before", setting, tool, call.view)
-  else
-    ok, answer = protected(call, "prompt_condition", tool.handlers.prompt_condition, tool, call.meta)
-  end
-  if not ok then
-    return nil
-  end
-  return answer ~= nil and answer ~= false
 end
 
 ---The question to ask.
@@ -373,7 +343,7 @@ local function run_function(chat, call, cmd, fn)
   running = false
   if not ok then
     local text = readable(result)
-    log.error(('tool "%s", cmd %d: %s%s'):format(call.name, cmd, text, trace or ""))
+    log.error(('tool "%s", cmd %d: %s%s'):format(call.name, cmd, text, foreign.trace()))
     result = { status = "error", data = text }
   end
   if settled then
@@ -483,13 +453,18 @@ function M.run_output(chat, call, kind, text)
     return nil
   end
   err = readable(err)
-  log.error(('tool "%s", output.%s: %s%s'):format(call.name, kind, err, trace or ""))
+  log.error(('tool "%s", output.%s: %s%s'):format(call.name, kind, err, foreign.trace()))
   return err
 end
 
 ---Runs `handlers.on_exit`.
+---@param chat lathe.Chat
 ---@param call lathe.Call
-function M.run_exit(call)
+---@param shared boolean of the copy that calls in a row share: this call may have none
+function M.run_exit(chat, call, shared)
+  if shared then
+    call, chat.shared = chat.shared or call, nil
+  end
   -- The tool may have taken its handlers away meanwhile; what `setup` began must be ended.
   local handlers = call.tool.handlers
   local on_exit = type(handlers) == "table" and handlers.on_exit or call.on_exit

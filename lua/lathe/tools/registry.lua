@@ -120,6 +120,20 @@ local function add_tool(self, name)
   return true
 end
 
+---@param self lathe.ToolRegistry
+---@param name string
+---@param group table
+local function add_group(self, name, group)
+  self.groups[name] = {
+    name = name,
+    description = group.description,
+    tools = vim.list_slice(group.tools or {}),
+    system_prompt = group.system_prompt,
+    opts = vim.tbl_extend("force", { collapse_tools = true }, group.opts or {}),
+  }
+  self._group_order[#self._group_order + 1] = name
+end
+
 ---Offers a tool, or the tools of a group, to the model.
 ---@param name string
 ---@return boolean added
@@ -146,14 +160,7 @@ function Registry:add(name)
     self._is_ready = false -- its members come with the next list, since they may be many
     return true
   end
-  self.groups[name] = {
-    name = name,
-    description = group.description,
-    tools = vim.list_slice(group.tools or {}),
-    system_prompt = group.system_prompt,
-    opts = vim.tbl_extend("force", { collapse_tools = true }, group.opts or {}),
-  }
-  self._group_order[#self._group_order + 1] = name
+  add_group(self, name, group)
   for _, tool in ipairs(group.tools or {}) do
     local ok, message, told = add_tool(self, tool)
     if not ok and message and not told then
@@ -161,6 +168,27 @@ function Registry:add(name)
     end
   end
   return true
+end
+
+---Offers again what was in use when the chat was saved.
+---@param names string[]
+---@param groups string[]
+---@return string[] messages about those that are gone
+function Registry:restore(names, groups)
+  local messages = {}
+  for _, name in ipairs(names) do
+    local ok, message, told = add_tool(self, name)
+    if not ok and message and not told then
+      messages[#messages + 1] = message
+    end
+  end
+  for _, name in ipairs(groups) do
+    local group = tools.group(name)
+    if group and not self.groups[name] then
+      add_group(self, name, group)
+    end
+  end
+  return messages
 end
 
 ---@param list string[]
@@ -311,6 +339,7 @@ local function offer(name, found)
     numeric_strings = found.source ~= "native",
     fills_defaults = tool.fills_defaults,
     parallel = tool.opts.parallel == true,
+    handlers_once = tool.opts.use_handlers_once == true,
     by_provider = found.provider ~= nil,
   }
 end

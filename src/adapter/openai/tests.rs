@@ -460,7 +460,15 @@ fn tool(name: &str, parameters: Value, strict: Option<bool>) -> ToolDefinition {
 
 fn build_with(messages: &[Message], tools: &[ToolDefinition], own: Option<&Value>, given: Value) -> Built {
     let messages: Vec<Arc<Message>> = messages.iter().cloned().map(Arc::new).collect();
-    build(BuildInput { messages: &messages, tools, tools_override: own, extra_tools: &[], vision: false, settings: &settings(given) })
+    build(BuildInput {
+        messages: &messages,
+        tools,
+        tools_override: own,
+        extra_tools: &[],
+        settings: &settings(given),
+        vision: false,
+        answer: None,
+    })
 }
 
 #[test]
@@ -468,8 +476,16 @@ fn tools_that_the_provider_knows_follow_the_others_but_not_those_of_a_hook() {
     let (tools, extra) = ([tool("f", json!({"type": "object"}), None)], [json!({"type": "web_search"})]);
     let built = |tools_override| {
         let settings = Map::new();
-        build(BuildInput { messages: &[], tools: &tools, tools_override, extra_tools: &extra, vision: false, settings: &settings })
-            .body
+        build(BuildInput {
+            messages: &[],
+            tools: &tools,
+            tools_override,
+            extra_tools: &extra,
+            settings: &settings,
+            vision: false,
+        answer: None,
+        })
+        .body
     };
     let tools = built(None)["tools"].clone();
     assert_eq!((&tools[0]["function"]["name"], &tools[1]), (&json!("f"), &json!({"type": "web_search"})));
@@ -756,6 +772,7 @@ fn a19_pictures_follow_the_last_result_of_their_batch_where_the_model_takes_them
             extra_tools: &[],
             vision,
             settings: &settings,
+            answer: None,
         };
         build(input).body["messages"].clone()
     };

@@ -1,0 +1,189 @@
+-- What the gate wants to know about a call and only Lua can tell: its tool's settings and what its functions answer. What
+-- follows from that is decided in the library.
+local M = {}
+
+local core = require("lathe.core")
+local log = require("lathe.log")
+local protected = require("lathe.tools.foreign").protected
+local shell = require("lathe.tools.shell")
+
+-- Flags of `prepare_call`'s answer, beside those of the functions that the tool defines.
+local PROTECT, BY_COMMAND, IS_SAFE, JUDGE = 32, 64, 128, 256
+
+---The gate's last step as far as it is known without calling the author's functions.
+---@param tool lathe.Tool
+---@return "run"|"ask"|"function"
+local function own_approval(tool)
+  local setting = tool.opts.require_approval_before
+  if setting == true then
+    return "ask"
+  elseif setting == false then
+    return "run"
+  elseif type(setting) == "function" or (tool.handlers and tool.handlers.prompt_condition) then
+    return "function"
+  end
+  return setting == nil and "run" or "ask"
+end
+
+---@return boolean
+local function has_judge()
+  return require("lathe.config").get().interactions.background.gates.judge.enabled
+end
+
+---What is settled before anything is asked.
+---@param definition lathe.Tool what was configured: a tool cannot take the user's `protect` from its own copy
+---@param tool lathe.Tool the call's copy
+---@return "run"|"ask"|"function" approval
+---@return integer flags
+function M.settings(definition, tool)
+  local opts, gates = definition.opts, tool.gates
+  local flags = (opts.protect and PROTECT or 0) + (opts.require_cmd_approval and BY_COMMAND or 0)
+  if type(gates) == "table" then
+    flags = flags
+      + (gates.is_safe and IS_SAFE or 0)
+      + (gates.judge_context and opts.judge == true and has_judge() and JUDGE or 0)
+  end
+  return own_approval(tool), flags
+end
+
+-- The command that an approval is for --------------------------------------------------------------------------------
+
+---JSON that is the same for equal values. Throws for what is no JSON.
+---@param value any
+---@param depth integer
+---@return string
+local function canonical(value, depth)
+  if type(value) ~= "table" or next(value) == nil then
+    return vim.json.encode(value)
+  end
+  assert(depth < 100, "nested too deeply")
+  local parts = {}
+  if vim.islist(value) then
+    for i, item in ipairs(value) do
+      parts[i] = canonical(item, depth + 1)
+    end
+    return "[" .. table.concat(parts, ",") .. "]"
+  end
+  local names = {}
+  for name in pairs(value) do
+    assert(type(name) == "string", "a key that is no string")
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  for i, name in ipairs(names) do
+    parts[i] = vim.json.encode(name) .. ":" .. canonical(value[name], depth + 1)
+  end
+  return "{" .. table.concat(parts, ",") .. "}"
+end
+
+---The text of a call's commands, with the values of its placeholders; nil when a function is among them.
+---@param call lathe.Call
+---@return string? text
+---@return boolean failed there are only commands, but not all can be known
+local function commands_of(call)
+  local cmds = call.tool.cmds
+  local texts = {}
+  for i, entry in ipairs(cmds) do
+    if type(entry) == "function" then
+      return nil, false
+    end
+    local text = shell.read(entry)
+    local values = text and shell.values(call.env, call.args)
+    text = values and core.lib.command_text({ text = text, env = values })
+    if not text then
+      return nil, true
+    end
+    texts[i] = text
+  end
+  return texts[1] and table.concat(texts, "\n"), false
+end
+
+---What an approval of this very call is remembered under.
+---@param call lathe.Call
+---@return string? value nil: it cannot be known
+local function cmd_string(call)
+  local output = call.tool.output
+  if type(output) == "table" and output.cmd_string then
+    local ok, text = protected(call, "cmd_string", output.cmd_string, call.tool, call.meta)
+    return ok and type(text) == "string" and text:find("%S") and text or nil
+  end
+  local text, failed = commands_of(call)
+  if text or failed then
+    return text
+  end
+  local ok, json = pcall(canonical, call.args, 0)
+  return ok and json or nil
+end
+
+-- Facts --------------------------------------------------------------------------------------------------------------
+
+-- What runs protected below looks its function up there, too: the tool may have put anything in its place.
+
+---@param call lathe.Call
+---@return any
+local function own_answer(call)
+  local tool = call.tool
+  local setting = tool.opts.require_approval_before
+  if type(setting) == "function" then
+    return setting(tool, call.view)
+  end
+  return tool.handlers.prompt_condition(tool, call.meta)
+end
+
+---@param call lathe.Call
+---@param name string
+---@return any
+local function gate_answer(call, name)
+  return call.tool.gates[name](call.tool, call.meta)
+end
+
+---@param call lathe.Call
+---@return boolean? ask nil: it threw
+local function asks(call)
+  local ok, answer = protected(call, "require_approval_before", own_answer, call)
+  if not ok then
+    return nil
+  end
+  return answer ~= nil and answer ~= false
+end
+
+---@param call lathe.Call
+---@param name "is_safe"|"judge_context"
+---@param wanted "boolean"|"string"
+---@return boolean found false: it threw, or answered with something else
+---@return any answer
+local function ask_gate(call, name, wanted)
+  local ok, answer = protected(call, name, gate_answer, call, name)
+  if ok and answer ~= nil and type(answer) ~= wanted then
+    log.warn(('tool "%s": %s returned a %s where a %s is wanted'):format(call.name, name, type(answer), wanted))
+    return false
+  end
+  return ok, answer
+end
+
+---Finds a fact for the gate.
+---@param call lathe.Call
+---@param fact "own_approval"|"cmd_string"|"is_safe"|"judge_context"
+---@return boolean|string|nil found nil: it cannot be found, which never lets a call run
+function M.find(call, fact)
+  if fact == "own_approval" then
+    return asks(call)
+  elseif fact == "cmd_string" then
+    return cmd_string(call)
+  elseif fact == "is_safe" then
+    local found, answer = ask_gate(call, "is_safe", "boolean")
+    if not found then
+      return nil
+    end
+    return answer == true
+  elseif fact == "judge_context" then
+    local found, answer = ask_gate(call, "judge_context", "string")
+    if not found then
+      return nil
+    end
+    call.judge_context = answer
+    return answer ~= nil and answer:find("%S") ~= nil
+  end
+end
+
+return M

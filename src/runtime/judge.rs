@@ -1,0 +1,106 @@
+//! A request to the judge: asked beside the chat, of whose history it sees nothing, and answered with one event.
+
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+use super::http::Http;
+use super::provider::{self, Part, ProviderRequest, first};
+use super::{Inbox, steps};
+use crate::adapter::{EndReason, Item};
+use crate::engine::{ChatId, Event};
+pub use crate::gate::judge::SCHEMA;
+pub use crate::gate::judge::one_line;
+use crate::gate::judge::{self, Judged, MAX_ANSWER_BYTES};
+use crate::gate::{Fact, Found};
+use crate::tool::CallId;
+
+/// Who judges.
+pub enum Judge {
+    /// A provider. Its request has the two messages, and asks for an answer of the judge's form.
+    Provider(Box<ProviderRequest>),
+    /// A scripted turn, as JSON text.
+    Scripted(String),
+}
+
+/// Asks about a call → [`Event::FactFound`] with [`Found::Judge`], always.
+pub(super) async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, chat: ChatId, call: CallId, judge: Judge) {
+    let judged = match judge {
+        Judge::Scripted(turn) => {
+            let mut answer = Answer::default();
+            match steps(&turn, |item| answer.take(vec![item])).await {
+                Ok(()) => answer.judged(),
+                Err(message) => Judged::Failed(judge::one_line(&message)),
+            }
+        }
+        Judge::Provider(request) => match send(&http, (*request).clone()).await {
+            // Not every server takes a schema. The prompt asks for the same.
+            Judged::Failed(why) if why.contains("response_format") => {
+                send(&http, ProviderRequest { answer: None, ..*request }).await
+            }
+            judged => judged,
+        },
+    };
+    inbox.push(found(chat, call, judged));
+}
+
+/// What is known when the judge could not even be asked.
+pub fn found(chat: ChatId, call: CallId, judged: Judged) -> Event {
+    Event::FactFound { chat, call, fact: Fact::Judge, found: Some(Found::Judge(judged)) }
+}
+
+async fn send(http: &Http, request: ProviderRequest) -> Judged {
+    let mut answer = Answer::default();
+    let full = Notify::new();
+    let sent = provider::send(http, request, |part| {
+        if let Part::Items(items) = part {
+            answer.take(items);
+            if answer.is_over() {
+                full.notify_one();
+            }
+        }
+    });
+    match first(sent, full.notified()).await {
+        Some(Err(message)) => Judged::Failed(judge::one_line(&message)),
+        Some(Ok(())) | None => answer.judged(),
+    }
+}
+
+/// An answer as it arrives.
+#[derive(Default)]
+struct Answer {
+    text: String,
+    fault: Option<String>,
+}
+
+impl Answer {
+    fn take(&mut self, items: Vec<Item>) {
+        for item in items {
+            match item {
+                Item::Text(text) if self.text.len() + text.len() > MAX_ANSWER_BYTES => {
+                    self.fail("its answer is too long");
+                }
+                Item::Text(text) => self.text.push_str(&text),
+                Item::CallStarted { .. } => self.fail("it called a tool instead of answering"),
+                Item::Failed(message) => self.fail(&judge::one_line(&message)),
+                Item::End { reason: EndReason::Length } => self.fail("its answer was cut off"),
+                Item::End { reason: EndReason::ContentFilter } => self.fail("the provider's filter cut its answer off"),
+                Item::End { reason: EndReason::Stop | EndReason::ToolCalls | EndReason::Other(_) } => {}
+                Item::Reasoning(_) | Item::Usage { .. } | Item::CallArguments { .. } | Item::CallExtra { .. } => {}
+            }
+        }
+    }
+
+    fn fail(&mut self, why: &str) {
+        self.fault.get_or_insert_with(|| why.to_owned());
+    }
+
+    /// Whether nothing that comes can change what is said.
+    fn is_over(&self) -> bool {
+        self.fault.is_some()
+    }
+
+    fn judged(self) -> Judged {
+        self.fault.map_or_else(|| judge::read(&self.text), Judged::Failed)
+    }
+}
