@@ -137,7 +137,13 @@ impl Exports<'_> {
             let (chats, events, effects) = pump.counts();
             let commands = pump.runtime.command_count();
             let schemas = pump.runtime.schemas().compiled_count();
-            let counts = [("chats", chats), ("events", events), ("effects", effects), ("commands", commands), ("schemas", schemas)];
+            let counts = [
+                ("chats", chats),
+                ("events", events),
+                ("effects", effects),
+                ("commands", commands),
+                ("schemas", schemas),
+            ];
             let counts = lua.create_table_from(counts);
             counts.map(Value::Table).map_err(|error| Error::Lua { export: "counts", source: error.into() })
         })?;

@@ -237,7 +237,12 @@ fn pair(messages: Vec<Arc<Message>>, repair: &mut Repair) -> Vec<Arc<Message>> {
 
 fn lost_result(call: &Call, repair: &mut Repair) -> Arc<Message> {
     repair.added += 1;
-    Arc::new(Message::Tool { wire_id: call.wire_id.clone(), content: NO_RESULT.into(), is_error: true, attachments: Vec::new() })
+    Arc::new(Message::Tool {
+        wire_id: call.wire_id.clone(),
+        content: NO_RESULT.into(),
+        is_error: true,
+        attachments: Vec::new(),
+    })
 }
 
 #[cfg(test)]

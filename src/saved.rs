@@ -488,7 +488,12 @@ impl Loader {
             let restored = &mut self.saved.restored;
             let list = if stage == Stage::Started { &mut restored.unknown } else { &mut restored.not_run };
             list.push(name);
-            let message = Message::Tool { wire_id: id.clone(), content: content.to_owned(), is_error: true, attachments: Vec::new() };
+            let message = Message::Tool {
+                wire_id: id.clone(),
+                content: content.to_owned(),
+                is_error: true,
+                attachments: Vec::new(),
+            };
             let message = Arc::new(message);
             self.history.push_shared(Arc::clone(&message));
             self.saved.made.push(Record::Result { message });

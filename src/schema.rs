@@ -71,11 +71,7 @@ impl Schemas {
         }
         let text: Arc<str> = text.into();
         let id = SchemaId(inner.entries.len() as u64);
-        inner.entries.push(Arc::new(Entry {
-            text: Arc::clone(&text),
-            fills_defaults,
-            compiled: OnceLock::new(),
-        }));
+        inner.entries.push(Arc::new(Entry { text: Arc::clone(&text), fills_defaults, compiled: OnceLock::new() }));
         inner.ids[usize::from(fills_defaults)].insert(text, id);
         id
     }

@@ -158,6 +158,10 @@ local function is_text(value)
   return value == nil or type(value) == "string" or type(value) == "function"
 end
 
+-- Settings of a native server that are lists of what is turned off.
+local disabled_lists =
+  { disabled_tools = true, disabled_prompts = true, disabled_resources = true, disabled_resourceTemplates = true }
+
 -- Types of our own: how a message calls them, and the check.
 ---@type table<string, { [1]: string, [2]: fun(value: any): boolean }>
 local checks = {

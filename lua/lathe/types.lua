@@ -68,6 +68,9 @@ error("lathe.types is for the language server only")
 ---@field output? lathe.ToolOutput
 ---@field gates? lathe.ToolGates
 ---@field opts? lathe.ToolOpts
+---@field native? fun(chat: lathe.Chat, call: lathe.Call): string? of a native server's; what the user's settings say
+---@field schema_text? string JSON text of the parameters, of a native server's
+---@field fills_defaults? boolean
 ---@field args? table the call's arguments
 ---@field function_call? lathe.FunctionCall
 
@@ -93,6 +96,7 @@ error("lathe.types is for the language server only")
 ---@field tools string[]
 ---@field prompt? string what the model reads for `@{group}`; `${tools}` stands for the names
 ---@field system_prompt? string|fun(group: table, ctx: lathe.PromptContext): string?
+---@field is_native? boolean the tools of a native server
 ---@field opts? { collapse_tools: boolean?, ignore_system_prompt: boolean?, ignore_tool_system_prompt: boolean? }
 
 ---What functions that make system prompts are told.
@@ -149,6 +153,10 @@ error("lathe.types is for the language server only")
 ---@field finished boolean
 ---@field started_ns integer|false
 ---@field reason string? why the user rejected it
+---@field server string? the native server
+---@field code string? how it ended, of a native server
+---@field outcome lathe.native.Outcome?
+---@field native { auto_approve: boolean }?
 ---@field judge_context string? what the judge is told of it
 ---@field is_judged boolean the judge is being asked
 ---@field block lathe.Block|false
@@ -158,6 +166,112 @@ error("lathe.types is for the language server only")
 ---@field status lathe.CallStatus
 ---@field content string what a model would read
 ---@field display string? what a chat would show
+---@field code string? of a native server
+---@field outcome lathe.native.Outcome?
+
+-- Native servers ------------------------------------------------------------------------------------------------------
+
+---A native server, as its author writes it.
+---@class lathe.native.ServerDef
+---@field name? string the key in `native.servers` wins
+---@field displayName? string
+---@field description? string|fun(def: lathe.native.ServerDef): string
+---@field capabilities? lathe.native.Capabilities
+
+---@class lathe.native.Capabilities
+---@field tools? lathe.native.ToolDef[]
+---@field resources? lathe.native.ResourceDef[]
+---@field resourceTemplates? lathe.native.TemplateDef[]
+---@field prompts? lathe.native.PromptDef[]
+
+---@alias lathe.native.Handler fun(req: lathe.native.Request, res: lathe.native.Response): any
+
+---@class lathe.native.ToolDef
+---@field name string
+---@field description? string|fun(def: lathe.native.ToolDef): string
+---@field inputSchema? table|fun(def: lathe.native.ToolDef): table an object schema
+---@field handler lathe.native.Handler
+---@field needs_confirmation_window? boolean false: it shows a review of its own
+---@field timeout? integer|false ms
+
+---@class lathe.native.ResourceDef
+---@field uri string
+---@field handler lathe.native.Handler
+---@field name? string
+---@field description? string|fun(def: lathe.native.ResourceDef): string
+---@field mimeType? string
+
+---@class lathe.native.TemplateDef
+---@field uriTemplate string with `{name}` for a part, `{+name}` for one with slashes
+---@field handler lathe.native.Handler
+---@field name? string
+---@field description? string|fun(def: lathe.native.TemplateDef): string
+---@field mimeType? string
+
+---@class lathe.native.PromptDef
+---@field name string
+---@field handler lathe.native.Handler
+---@field description? string|fun(def: lathe.native.PromptDef): string
+---@field arguments? lathe.native.PromptArg[]|fun(def: lathe.native.PromptDef): lathe.native.PromptArg[]
+
+---@class lathe.native.PromptArg
+---@field name string
+---@field description? string
+---@field required? boolean
+---@field default? string
+---@field enum? string[]
+
+---What a handler is told.
+---@class lathe.native.Request
+---@field params table arguments of a tool or a prompt, or parts of a URI
+---@field tool? lathe.native.ToolDef
+---@field resource? lathe.native.ResourceDef|lathe.native.TemplateDef
+---@field prompt? lathe.native.PromptDef
+---@field uri? string
+---@field uriTemplate? string
+---@field server lathe.native.Server
+---@field caller lathe.native.Caller
+---@field editor_info lathe.native.EditorInfo
+---@field signal lathe.native.Signal
+
+---@class lathe.native.Caller
+---@field type string
+---@field auto_approve boolean
+---@field meta table
+---@field lathe { chat: lathe.Chat?, bufnr: integer?, tool_call_id: string? }
+---@field codecompanion table the same as `lathe`
+
+---@class lathe.native.EditorInfo
+---@field last_active lathe.native.Buffer?
+---@field buffers lathe.native.Buffer[]
+
+---@class lathe.native.Buffer
+---@field bufnr integer
+---@field name string
+---@field filename string absolute
+---@field filetype string
+---@field line_count integer
+---@field is_visible boolean
+---@field is_modified boolean
+---@field is_loaded boolean
+---@field lastused integer seconds since 1970
+---@field windows integer[]
+---@field winnr integer? id of the first window
+---@field cursor_pos { [1]: integer, [2]: integer }? row from 1, column from 0
+
+---What a handler builds its result with; tools, resources and prompts have different functions.
+---@class lathe.native.Response
+---@field text fun(self: lathe.native.Response, text: any, mime: string?): lathe.native.Response
+---@field image fun(self: lathe.native.Response, data: string, mime: string?): lathe.native.Response
+---@field audio fun(self: lathe.native.Response, data: string, mime: string?): lathe.native.Response
+---@field blob? fun(self: lathe.native.Response, data: string, mime: string?): lathe.native.Response
+---@field resource? fun(self: lathe.native.Response, resource: table): lathe.native.Response
+---@field user? fun(self: lathe.native.Response): lathe.native.Response
+---@field llm? fun(self: lathe.native.Response): lathe.native.Response
+---@field system? fun(self: lathe.native.Response): lathe.native.Response
+---@field error fun(self: lathe.native.Response, message: any, details: any): lathe.native.Response
+---@field send fun(self: lathe.native.Response, result: any): lathe.native.Response
+---@field guard fun(self: lathe.native.Response, fn: function): function
 
 -- Chats ---------------------------------------------------------------------------------------------------------------
 
@@ -211,6 +325,11 @@ error("lathe.types is for the language server only")
 ---@field opens_for_questions boolean?
 ---@field system_prompt string? the chat's own
 ---@field told_prompts table<string, true>? prompts of which was told that they failed
+---@field start_tool fun(name: string, args: table?, callback: function?, opts: table?): fun()
+---@field run_opts { timeout: integer?, caller: any, within: lathe.Chat? }? of a chat in which one tool runs
+---@field is_listed boolean? what is offered was looked at for this turn
+---@field is_reading boolean? resources of a message are being read
+---@field read_resources table<string, lathe.native.Outcome>?
 ---@field on_call_finished fun(call: lathe.Call, status: lathe.CallStatus)?
 ---@field on_turn_finished fun(how: string)?
 
@@ -324,6 +443,12 @@ error("lathe.types is for the language server only")
 ---@field mime string?
 ---@field uri string? of the resource that it belongs to
 
+---What the tools of a server are called, one a line.
+---@class lathe.native.Names
+---@field group string
+---@field tools string
+---@field collisions string
+
 -- The library ---------------------------------------------------------------------------------------------------------
 
 ---A list of offered tools, held by the library.
@@ -417,7 +542,7 @@ error("lathe.types is for the language server only")
 ---@field add_media fun(chat: integer, call: integer, o: lathe.Media)
 ---@field native_media fun(o: lathe.Media): { data: string, mime: string } as base64
 ---@field native_match fun(o: { uri: string, templates: string[] }): { index: integer, params: table<string, string> }?
----@field native_names fun(o: { prefix: string, servers: string[] }): { group: string, tools: string, collisions: string }[] a server: its name and those of its tools, NUL between; answers: a line each
+---@field native_names fun(o: { prefix: string, servers: string[] }): lathe.native.Names[] NUL between the names
 ---@field keep_outputs fun(o: { folder: string }) where the whole of what is cut goes; removes there what is old
 ---@field keep_chats fun(o: { folder: string }) where chats are saved
 ---@field save_chat fun(o: lathe.ChatMeta): string? its id, the first time

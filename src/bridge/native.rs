@@ -25,7 +25,8 @@ impl Exports<'_> {
             Ok(Value::Nil)
         })?;
         self.add("add_media", |_, pump, (chat, call, table): (Value, Value, Value)| {
-            let (chat, call) = (integer_argument("add_media", "chat", &chat)?, integer_argument("add_media", "call", &call)?);
+            let (chat, call) =
+                (integer_argument("add_media", "chat", &chat)?, integer_argument("add_media", "call", &call)?);
             let fields = Fields::new("add_media", table)?;
             let media = Given {
                 kind: kind(&fields)?,

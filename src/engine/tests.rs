@@ -184,7 +184,8 @@ fn a_call_runs_and_its_result_goes_back() {
         ]
     );
     let effects = hand.finish(call, "5000");
-    let message = Arc::new(Message::Tool { wire_id: "c1".into(), content: "5000".into(), is_error: false, attachments: vec![] });
+    let message =
+        Arc::new(Message::Tool { wire_id: "c1".into(), content: "5000".into(), is_error: false, attachments: vec![] });
     assert_eq!(
         effects[0],
         Effect::FinishCall { chat, call, status: CallStatus::Success, content: None, duration_ms: 0, message }
@@ -796,8 +797,14 @@ fn a_restored_chat_comes_back_in_order_and_goes_on_with_a_valid_request() {
     let user = message(Message::User { content: "go".into(), visible: true, typed: None });
     let calls = vec![call("c1"), call("c2")];
     let llm = message(Message::Llm { content: String::new(), reasoning: String::new(), calls });
-    let result =
-        |id: &str| message(Message::Tool { wire_id: id.into(), content: format!("result of {id}"), is_error: false, attachments: vec![] });
+    let result = |id: &str| {
+        message(Message::Tool {
+            wire_id: id.into(),
+            content: format!("result of {id}"),
+            is_error: false,
+            attachments: vec![],
+        })
+    };
     let mut history = History::default();
     for message in [&user, &llm, &result("c2"), &result("c1")] {
         history.push_shared(Arc::clone(message));
@@ -896,13 +903,15 @@ fn p70_a_result_over_the_limits_is_cut_before_it_joins_the_history() {
     hand.say(Event::ChatStopped { chat });
     hand.say(Event::ContentCut { chat, call: third, content: "cut 3".into(), media: KeptMedia::default() });
     assert_eq!(hand.results(), []);
-    let effects = hand.say(Event::ContentCut { chat, call: first, content: "cut 1".into(), media: KeptMedia::default() });
+    let effects =
+        hand.say(Event::ContentCut { chat, call: first, content: "cut 1".into(), media: KeptMedia::default() });
     let texts: Vec<_> = hand.results().into_iter().map(|(_, text, _)| text).collect();
     assert_eq!(texts, ["cut 1", "12345\n7890", "cut 3"]);
     assert_eq!(ended(&effects), None, "the fourth is still being prepared");
     let ready = preparation(0, Defined::default(), OwnApproval::Run, None);
     hand.say(Event::CallPrepared { chat, call: fourth, preparation: ready });
-    let effects = hand.say(Event::ContentCut { chat, call: fourth, content: "cut 4".into(), media: KeptMedia::default() });
+    let effects =
+        hand.say(Event::ContentCut { chat, call: fourth, content: "cut 4".into(), media: KeptMedia::default() });
     assert_eq!(ended(&effects), Some(TurnEnd::Stopped));
 }
 

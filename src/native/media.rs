@@ -2,9 +2,9 @@
 //! Where they are kept is the runtime's business.
 
 use base64::Engine;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
-use base64::engine::DecodePaddingMode;
 use base64::alphabet;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 
 /// Base64 as people write it: with padding or without.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
@@ -174,10 +174,12 @@ mod tests {
     #[test]
     fn n23_raw_bytes_base64_and_data_urls_are_the_same_picture() {
         let base64 = encode(PNG);
-        for data in [PNG.to_vec(), base64.clone().into_bytes(), format!("data:image/png;base64,{base64}").into_bytes()] {
+        for data in [PNG.to_vec(), base64.clone().into_bytes(), format!("data:image/png;base64,{base64}").into_bytes()]
+        {
             assert_eq!(read(Kind::Image, data, None), media("image/png", PNG));
         }
-        let broken: String = base64.as_bytes().chunks(8).map(|line| format!("{}\n", String::from_utf8_lossy(line))).collect();
+        let broken: String =
+            base64.as_bytes().chunks(8).map(|line| format!("{}\n", String::from_utf8_lossy(line))).collect();
         assert_eq!(read(Kind::Image, broken.into_bytes(), None), media("image/png", PNG));
     }
 

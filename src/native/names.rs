@@ -44,9 +44,7 @@ pub fn assign(prefix: &str, servers: &[(String, Vec<String>)]) -> Vec<Vec<Name>>
             let tool = safe(tool);
             let collides = own.insert(tool.clone(), ()).is_some();
             // `a` with `b__c` and `a__b` with `c` meet as well.
-            let (full, _) = first_free(&format!("{prefix}{server}__{tool}"), |name| {
-                taken.insert(fit(name.to_owned()))
-            });
+            let (full, _) = first_free(&format!("{prefix}{server}__{tool}"), |name| taken.insert(fit(name.to_owned())));
             Name { name: fit(full), collides }
         });
         all.push(names.collect());
@@ -86,7 +84,10 @@ mod tests {
 
     #[test]
     fn n10_only_a_collision_within_a_server_is_told() {
-        let servers = [("a-b".to_owned(), vec!["t".to_owned()]), ("a_b".to_owned(), vec!["t".to_owned(), "t ".into(), "t.".into()])];
+        let servers = [
+            ("a-b".to_owned(), vec!["t".to_owned()]),
+            ("a_b".to_owned(), vec!["t".to_owned(), "t ".into(), "t.".into()]),
+        ];
         let told: Vec<Vec<bool>> =
             assign("", &servers).iter().map(|names| names.iter().map(|name| name.collides).collect()).collect();
         assert_eq!(told, [vec![false], vec![false, false, true]]);

@@ -84,7 +84,8 @@ impl Template {
             }
             Some(Part::Value { takes_slash, .. }) => {
                 let stop = if *takes_slash { None } else { uri[at..].find('/') }.map_or(uri.len(), |stop| at + stop);
-                let ends: Vec<usize> = uri[at..stop].char_indices().map(|(index, char)| at + index + char.len_utf8()).collect();
+                let ends: Vec<usize> =
+                    uri[at..stop].char_indices().map(|(index, char)| at + index + char.len_utf8()).collect();
                 ends.into_iter().rev().any(|end| {
                     found.push((at, end));
                     let fits = self.fits(uri, part + 1, end, found, dead);

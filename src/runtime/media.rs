@@ -154,7 +154,8 @@ mod tests {
     #[test]
     fn n36_sounds_and_files_are_saved_and_never_attached() {
         let folder = tempfile::tempdir().unwrap();
-        let given = |kind, uri: Option<&str>| Given { kind, data: b"\x01\x02".to_vec(), mime: None, uri: uri.map(Into::into) };
+        let given =
+            |kind, uri: Option<&str>| Given { kind, data: b"\x01\x02".to_vec(), mime: None, uri: uri.map(Into::into) };
         let kept = keep(vec![given(Kind::Audio, None), given(Kind::Blob, Some("x://y"))], Some(folder.path()));
         let notes = kept.notes.unwrap();
         let lines: Vec<&str> = notes.lines().collect();

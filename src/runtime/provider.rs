@@ -213,7 +213,10 @@ fn build(
     };
     let tools: Vec<ToolDefinition> = tools.iter().map(definition).collect();
     let (tools, tools_override, extra_tools) = (&tools, tools_override.as_ref(), &extra_tools);
-    Ok(adapter::build(wire, BuildInput { messages, tools, tools_override, extra_tools, vision, settings: &settings, answer }))
+    Ok(adapter::build(
+        wire,
+        BuildInput { messages, tools, tools_override, extra_tools, vision, settings: &settings, answer },
+    ))
 }
 
 fn definition(tool: &DescribedTool) -> ToolDefinition {

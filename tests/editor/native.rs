@@ -8,6 +8,7 @@ mod media;
 mod resources;
 mod scale;
 mod seed;
+mod server;
 
 use crate::chat;
 use crate::support::{Editor, Setup};
@@ -50,6 +51,12 @@ function texts()
   local list = {}
   for _, item in ipairs(response and response.result.content or {}) do list[#list + 1] = item.text or item.type end
   return table.concat(list, "|")
+end
+function started()
+  local running = require("lathe.chat").running()
+  for _, one in pairs(running and running.calls or {}) do
+    if one.started_ns then return true end
+  end
 end
 function log()
   local file = io.open(require("lathe.log").path)

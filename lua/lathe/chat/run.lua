@@ -31,7 +31,7 @@ end
 ---@param opts { timeout: integer?, caller: any, within: lathe.Chat? }? within: the chat for which it runs
 ---@return fun() cancel
 function M.start(name, args, callback, opts)
-  local done, chat, message = false, nil, nil
+  local done, chat, message = false
   local function cancel()
     if chat and not done then
       chat:stop()

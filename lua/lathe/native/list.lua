@@ -174,13 +174,14 @@ end
 ---@param record lathe.native.Record
 ---@return string json the last good one where there is none now
 local function schema_of(record)
-  local schema, ok = record.def.inputSchema, true
+  local schema = record.def.inputSchema
   local last = record.schema_text or EMPTY
   if type(schema) == "function" then
-    ok, schema = ask(record, "inputSchema", schema)
+    local ok, answer = ask(record, "inputSchema", schema)
     if not ok then
       return last
     end
+    schema = answer
   elseif schema == nil then
     return EMPTY
   end

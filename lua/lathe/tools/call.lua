@@ -492,14 +492,14 @@ local codes = {
 local function note_code(chat, call, status)
   local refusal = "INVALID_ARGUMENTS"
   if not call.tool then
-    local record, disabled = native.record(call.name), native.disabled(call.name)
-    if record and not chat.tool_registry.in_use[call.name] then
+    local known, disabled = native.record(call.name), native.disabled(call.name)
+    if known and not chat.tool_registry.in_use[call.name] then
       refusal = "NOT_FOUND"
     elseif disabled then
-      record, refusal = disabled, disabled.server.status == "disabled" and "SERVER_DISABLED" or "NOT_FOUND"
+      known, refusal = disabled, disabled.server.status == "disabled" and "SERVER_DISABLED" or "NOT_FOUND"
     end
-    if record then
-      call.source, call.server = "native", record.server.name
+    if known then
+      call.source, call.server = "native", known.server.name
     end
   end
   if call.server then

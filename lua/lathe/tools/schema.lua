@@ -37,14 +37,13 @@ local function with_objects(schema)
   local result = {}
   for key, child in pairs(schema) do
     local kind = below[key]
-    if key == "required" and type(child) == "table" and next(child) == nil then
-      kind = nil -- an empty list is what some providers refuse, and says nothing
-    elseif type(child) ~= "table" or not kind then
+    local says_nothing = key == "required" and type(child) == "table" and next(child) == nil
+    if (type(child) ~= "table" or not kind) and not says_nothing then
       local is_object = key == "default" and schema.type == "object" and type(child) == "table" and next(child) == nil
       result[key] = is_object and vim.empty_dict() or child
     elseif kind == "schema" then
       result[key] = with_objects(child)
-    else
+    elseif not says_nothing then
       local nested = (kind == "map" and next(child) == nil) and vim.empty_dict() or {}
       for name, value in pairs(child) do
         nested[name] = with_objects(value)

@@ -483,7 +483,7 @@ fn tools_that_the_provider_knows_follow_the_others_but_not_those_of_a_hook() {
             extra_tools: &extra,
             settings: &settings,
             vision: false,
-        answer: None,
+            answer: None,
         })
         .body
     };
@@ -778,7 +778,8 @@ fn a19_pictures_follow_the_last_result_of_their_batch_where_the_model_takes_them
     };
     let tool = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": format!("of {id}")});
     let text = |id: &str| json!({"type": "text", "text": format!("From the result of the call {id}:")});
-    let image = |data: &str| json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{data}")}});
+    let image =
+        |data: &str| json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{data}")}});
     let asked = json!({"role": "user", "content": "and?"});
     assert_eq!(built(false), json!([tool("c1"), tool("c2"), tool("c3"), asked, tool("c4")]));
     assert_eq!(

@@ -5,7 +5,9 @@ use super::{debugging, editor};
 #[test]
 fn a01_a_tool_is_known_by_its_server_and_its_name_and_gives_its_text() {
     let editor = editor();
-    editor.lua("greet() use({ answer('example__greet', { name = 'Ann' }), { text = 'done' } }, { 'example' }) send('go')");
+    editor.lua(
+        "greet() use({ answer('example__greet', { name = 'Ann' }), { text = 'done' } }, { 'example' }) send('go')",
+    );
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["Hello Ann"]);
     assert_eq!(editor.told(), "");
@@ -159,10 +161,7 @@ fn a10_a_throw_gives_the_model_the_message_and_the_log_the_traceback() {
     assert!(log.contains("boom") && log.contains("traceback") && log.contains("too late"), "{log}");
     let ends = "local list = {} for _, e in ipairs(events) do if e.name == 'LatheToolFinished' then \
         list[#list + 1] = e.data.status .. ' ' .. e.data.code end end return table.concat(list, ', ')";
-    assert_eq!(
-        editor.lua_text(ends),
-        "error HANDLER_ERROR, error HANDLER_ERROR, error HANDLER_ERROR, success OK"
-    );
+    assert_eq!(editor.lua_text(ends), "error HANDLER_ERROR, error HANDLER_ERROR, error HANDLER_ERROR, success OK");
     let failed = "return vim.iter(chat.messages):map(function(m) return m.role == 'tool' and tostring(m.tools.is_error) or nil end):join(' ')";
     assert_eq!(editor.lua_text(failed), "true true true false");
     editor.assert_quiet();
@@ -191,7 +190,9 @@ fn a11_a12_n22_an_error_replaces_what_was_added_and_can_be_sent_again_without_ha
 #[test]
 fn n21_what_is_no_string_is_shown_readably() {
     let editor = editor();
-    editor.lua("approve() serve('s', 't', function(_, res) return res:text({ a = 1 }):text(nil):text(2) end) call('s', 't')");
+    editor.lua(
+        "approve() serve('s', 't', function(_, res) return res:text({ a = 1 }):text(nil):text(2) end) call('s', 't')",
+    );
     editor.wait_called();
     assert_eq!(editor.lua_text("return texts()"), "{\n  a = 1\n}|nil|2");
 }
@@ -345,7 +346,8 @@ fn n28_without_a_callback_it_waits_and_in_a_fast_event_it_does_not() {
     assert_eq!(editor.lua_text(parsed), "x");
     let never = "local r, e = native.call_tool('s', 'never') return tostring(r) .. e.code .. e.message";
     assert_eq!(editor.lua_text(never), "nilTIMEOUTno result after 300 ms (native.sync_timeout)");
-    let thrown = "local r, e = native.call_tool('s', 'throws') return e.code .. tostring(e.traceback ~= nil) .. tostring(e)";
+    let thrown =
+        "local r, e = native.call_tool('s', 'throws') return e.code .. tostring(e.traceback ~= nil) .. tostring(e)";
     let thrown = editor.lua_text(thrown);
     assert!(thrown.starts_with("HANDLER_ERRORtrue") && thrown.contains("boom"), "{thrown}");
     editor.lua(
@@ -418,8 +420,5 @@ fn n33_every_call_gets_exactly_one_result_in_every_outcome() {
     assert!(editor.lua_bool("return paired()"));
     let codes = "local codes = {} for _, e in ipairs(events) do if e.name == 'LatheToolFinished' then \
         codes[#codes + 1] = e.data.code or '-' end end return table.concat(codes, ', ')";
-    assert_eq!(
-        editor.lua_text(codes),
-        "OK, HANDLER_ERROR, INVALID_RESULT, TIMEOUT, ERROR, -, INVALID_ARGUMENTS"
-    );
+    assert_eq!(editor.lua_text(codes), "OK, HANDLER_ERROR, INVALID_RESULT, TIMEOUT, ERROR, -, INVALID_ARGUMENTS");
 }

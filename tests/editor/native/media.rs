@@ -47,7 +47,8 @@ fn saved(note: &str) -> PathBuf {
 #[test]
 fn a18_n35_a_model_without_pictures_gets_both_texts_and_a_note() {
     let editor = editor();
-    editor.lua(&format!("serve('s', 't', function(_, res) return res:text('before'):image('{PNG}'):text('after') end)"));
+    editor
+        .lua(&format!("serve('s', 't', function(_, res) return res:text('before'):image('{PNG}'):text('after') end)"));
     let server = provided(&editor, "false");
     let body = &server.received()[1].body;
     let messages = body["messages"].as_array().unwrap();
@@ -66,7 +67,9 @@ fn a19_a20_a_model_with_pictures_gets_them_and_raw_bytes_and_base64_are_the_same
     let mut bodies = Vec::new();
     for data in [format!("'{PNG}'"), format!("vim.base64.encode('{PNG}')")] {
         let editor = editor();
-        editor.lua(&format!("serve('s', 't', function(_, res) return res:text('before'):image({data}):text('after') end)"));
+        editor.lua(&format!(
+            "serve('s', 't', function(_, res) return res:text('before'):image({data}):text('after') end)"
+        ));
         let server = provided(&editor, "function(self, model) return model == 'small' end");
         let messages = server.received()[1].body["messages"].clone();
         let picture = messages.as_array().unwrap().last().unwrap().clone();
@@ -146,5 +149,9 @@ fn any_tool_may_add_attachments() {
          send('go')"
     ));
     editor.wait_ended(1);
-    assert!(editor.results()[0].starts_with("look\n\n[image: image/png, 11 bytes, saved in "), "{:?}", editor.results());
+    assert!(
+        editor.results()[0].starts_with("look\n\n[image: image/png, 11 bytes, saved in "),
+        "{:?}",
+        editor.results()
+    );
 }

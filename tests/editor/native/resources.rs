@@ -23,7 +23,11 @@ fn a27_n42_a_static_uri_wins_then_the_first_template_that_fits() {
         read("my-server://7/a%2Fb"),
         "first7,a/b my-server://7/a%2Fbmy-server://{id}/{p}1 text/plain my-server://7/a%2Fb"
     );
-    assert!(read("my-server://7/static").starts_with("staticnil,nil my-server://7/staticnilnil"), "{}", read("my-server://7/static"));
+    assert!(
+        read("my-server://7/static").starts_with("staticnil,nil my-server://7/staticnilnil"),
+        "{}",
+        read("my-server://7/static")
+    );
     assert!(read("my-server://1/2/3").starts_with("second"));
     assert_eq!(read("my_server://1"), "NOT_FOUND");
     assert!(editor.lua_text("return read('my-server://7/x')").starts_with("first"), "any server");
@@ -46,7 +50,9 @@ fn resources_may_be_binary_and_fail_like_tools() {
     let blob = "local c = native.access_resource('s', 'x://blob').result.contents return c[1].blob .. c[1].mimeType .. c[2].blob .. c[2].mimeType";
     assert_eq!(editor.lua_text(blob), "abcapplication/octet-streamdefimage/png");
     for (uri, wanted) in [("error", "ERROR no such thing"), ("throws", "HANDLER_ERROR"), ("never", "TIMEOUT")] {
-        let text = editor.lua_text(&format!("local _, e = native.access_resource('s', 'x://{uri}') return e.code .. ' ' .. e.message"));
+        let text = editor.lua_text(&format!(
+            "local _, e = native.access_resource('s', 'x://{uri}') return e.code .. ' ' .. e.message"
+        ));
         assert!(text.starts_with(wanted), "{text}");
     }
     assert!(editor.lua_bool("return fired"));

@@ -1,9 +1,11 @@
 //! Hundreds of native tools: the list for a request does not hold the editor, and schemas are compiled once.
 
+use std::time::{Duration, Instant};
+
 use super::editor;
 
-/// How often the measurement may be disturbed by what else runs on the machine.
-const ATTEMPTS: usize = 6;
+/// How long it is measured again: what else runs on the machine disturbs, but what holds the loop every time is ours.
+const BUDGET: Duration = Duration::from_secs(20);
 
 /// Registers 20 servers of 25 tools and opens a chat.
 const WORLD: &str = r#"
@@ -41,7 +43,8 @@ fn n08_five_hundred_tools_are_compiled_once_and_off_the_main_loop() {
 #[test]
 fn five_hundred_tools_are_listed_without_holding_the_editor() {
     let mut worst = Vec::new();
-    for _ in 0..ATTEMPTS {
+    let started = Instant::now();
+    while started.elapsed() < BUDGET {
         let editor = editor();
         editor.lua(WORLD);
         editor.watch_loop();
