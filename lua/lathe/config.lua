@@ -199,7 +199,7 @@ local checks = {
     end,
   },
   server_settings = {
-    "{ disabled = boolean, disabled_tools = names, autoApprove = boolean or names, custom_instructions = { text = … } }",
+    "{ disabled = boolean, disabled_… = names, autoApprove = boolean or names, custom_instructions = { text } }",
     function(value)
       if type(value) ~= "table" then
         return false
@@ -212,12 +212,7 @@ local checks = {
           fits = type(item) == "boolean" or is_names(item)
         elseif key == "custom_instructions" then
           fits = type(item) == "table" and is_text(item.text) and type(item.disabled or false) == "boolean"
-        elseif
-          vim.list_contains(
-            { "tools", "prompts", "resources", "resourceTemplates" },
-            tostring(key):match("^disabled_(%a+)$")
-          )
-        then
+        elseif disabled_lists[key] then
           fits = is_names(item)
         end
         if not fits then

@@ -44,6 +44,10 @@ function M.insert(chat, text)
   local result = text:gsub(MENTION, function(uri)
     local outcome = read[uri]
     if not outcome then
+      -- Written after the message was sent, while it waited.
+      notify.warn(("#{mcp:%s} is left out: it was not read"):format(uri))
+      return ""
+    elseif outcome.code ~= "OK" then
       return ""
     end
     if not behind[uri] then
@@ -64,9 +68,8 @@ local function read_all(chat, uris)
   for _, uri in ipairs(uris) do
     resources.read(nil, uri, { chat = chat }, function(outcome)
       left = left - 1
-      if outcome.code == "OK" then
-        read[uri] = outcome
-      else
+      read[uri] = outcome
+      if outcome.code ~= "OK" then
         notify.warn(("#{mcp:%s} is left out: %s"):format(uri, outcome.text))
       end
       if left == 0 then
@@ -168,7 +171,7 @@ end
 ---@param chat lathe.Chat
 ---@return boolean
 function M.take_over(chat)
-  if not store.has_any() or chat.is_running then
+  if not store.has_any() then
     return false
   elseif chat.is_reading then
     return true

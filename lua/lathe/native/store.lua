@@ -107,15 +107,13 @@ end
 
 local persisted ---@type table<string, boolean>? what `disable(name, { persist = true })` wrote; read on first use
 
----@return string
-local function persist_path()
-  return vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "native.json")
-end
+-- Made now: a server may be registered in a fast event.
+local persist_path = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "native.json")
 
 ---@return table<string, boolean>
 local function read_persisted()
   if not persisted then
-    local file = io.open(persist_path())
+    local file = io.open(persist_path)
     local ok, data = pcall(vim.json.decode, file and file:read("*a") or "{}")
     if file then
       file:close()
@@ -131,8 +129,8 @@ end
 local function persist(name, is_disabled)
   local all = read_persisted()
   all[name] = is_disabled
-  vim.fn.mkdir(vim.fs.dirname(persist_path()), "p", 448)
-  local file, err = io.open(persist_path(), "w")
+  vim.fn.mkdir(vim.fs.dirname(persist_path), "p", 448)
+  local file, err = io.open(persist_path, "w")
   if not file then
     return err
   end

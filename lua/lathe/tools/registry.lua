@@ -157,7 +157,8 @@ function Registry:add(name)
       is_native = true,
     }
     self._group_order[#self._group_order + 1] = name
-    self._is_ready = false -- its members come with the next list, since they may be many
+    -- Members that are many come with the next list.
+    self._is_ready = #self._order < CHUNK and self:refresh(hrtime() + SLICE_NS) == nil
     return true
   end
   add_group(self, name, group)

@@ -422,3 +422,37 @@ fn n33_every_call_gets_exactly_one_result_in_every_outcome() {
         codes[#codes + 1] = e.data.code or '-' end end return table.concat(codes, ', ')";
     assert_eq!(editor.lua_text(codes), "OK, HANDLER_ERROR, INVALID_RESULT, TIMEOUT, ERROR, -, INVALID_ARGUMENTS");
 }
+
+#[test]
+fn a_handler_may_wait_for_another_call() {
+    let editor = editor();
+    editor.lua(
+        "serve('s', 'inner', function(_, res) vim.defer_fn(function() res:text('inner'):send() end, 10) end)
+         serve('s', 'outer', function(_, res)
+           local response = native.call_tool('s', 'inner')
+           return res:text('outer of ' .. response.result.content[1].text)
+         end)
+         use({ answer('s__outer', {}), { text = 'done' } }, { 's' }) send('go')",
+    );
+    editor.wait_lua("#results() == 1 and not chat.is_running");
+    assert_eq!(editor.results(), ["outer of inner"]);
+}
+
+#[test]
+fn a_server_may_be_registered_in_a_fast_event() {
+    let editor = editor();
+    editor.lua(
+        "approve()
+         local timer = vim.uv.new_timer()
+         timer:start(1, 0, function()
+           timer:close()
+           made, fault = serve('fast', 't', function() return 'ran' end)
+           done = true
+         end)",
+    );
+    editor.wait_lua("done");
+    assert!(editor.lua_bool("return made ~= nil and fault == nil"));
+    editor.lua("call('fast', 't')");
+    editor.wait_called();
+    assert_eq!(editor.lua_text("return texts()"), "ran");
+}

@@ -159,3 +159,31 @@ fn n41_reading_resources_follows_its_own_setting_and_what_the_user_types_never_a
         assert!(editor.lua_bool("return chat.messages[1].content:find('Resource x://1:\\ncontent', 1, true) ~= nil"));
     }
 }
+
+#[test]
+fn n13_a_tool_called_by_name_asks_for_itself_and_a_stop_ends_it() {
+    let editor = editor();
+    editor.lua(
+        "greet() serve('example', 'waits', function(req) req.signal.on_cancel(function() cancelled = true end) waiting = true end)
+         local function by_name(tool, input) return { server_name = 'example', tool_name = tool, tool_input = input } end
+         use({ answer('use_mcp_tool', by_name('greet', { name = 'Ann' }), 'use_mcp_tool', by_name('greet', { name = 7 }),
+             'use_mcp_tool', by_name('waits', {})), { text = 'done' } },
+           { 'mcp' }, { auto_approve = false, settings = { example = { autoApprove = { 'waits' } } } }) send('go')",
+    );
+    editor.wait_screen("Run the tool");
+    editor.wait_screen("name: Ann");
+    assert!(editor.lua_bool("return greeted == nil"));
+    // The question stands in a chat of its own, which was opened for it.
+    editor.lua(
+        "for _, win in ipairs(vim.api.nvim_list_wins()) do vim.api.nvim_set_current_win(win) \
+        local c = require('lathe').get_chat() if c and c ~= chat then break end end",
+    );
+    editor.input("g2");
+    editor.wait_lua("waiting");
+    let results = editor.results();
+    assert_eq!(results[0], "Hello Ann");
+    assert!(results[1].contains("/name"), "{results:?}");
+    editor.lua("chat:stop()");
+    editor.wait_lua("cancelled and #results() == 3");
+    assert_eq!(editor.lua_int("return greeted"), 1);
+}

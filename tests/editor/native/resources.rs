@@ -163,3 +163,23 @@ fn n47_resources_and_prompts_fire_the_events_of_tools_with_their_kind() {
          LatheToolStarted prompt native s - -\nLatheToolFinished prompt native s HANDLER_ERROR error"
     );
 }
+
+#[test]
+fn n43_a_mention_in_a_message_that_waits_for_the_running_turn_is_read_as_well() {
+    let editor = editor();
+    editor.lua(
+        "native.add_resource('s', { uri = 'x://1', handler = function(_, res) return res:text('content') end })
+         serve('s', 't', function(_, res) finish = function() res:text('ran'):send() end end)
+         use({ answer('s__t', {}), { text = 'done' } }, { 's' }) send('go')",
+    );
+    editor.wait_lua("finish");
+    editor.lua("send('see #{mcp:x://1}')");
+    editor.wait_lua("chat.read_resources");
+    editor.lua("finish()");
+    editor.wait_ended(1);
+    assert!(
+        editor
+            .lua_bool("return chat.messages[#chat.messages - 1].content == 'see x://1\\n\\nResource x://1:\\ncontent'")
+    );
+    assert_eq!(editor.told(), "");
+}
