@@ -30,7 +30,7 @@ use crate::runtime::commands::CommandCmd;
 use crate::runtime::http::{HttpLimits, HttpRequest};
 use crate::runtime::judge::{self, Judge};
 use crate::runtime::provider::{DescribedTool, ProviderRequest};
-use crate::tool::{CallId, OfferedTool};
+use crate::tool::{CallId, OfferedTool, Reach};
 use convert::{Fields, boolean_argument, integer_argument, text_argument};
 use guard::Guard;
 use perform::Performers;
@@ -218,6 +218,11 @@ impl Exports<'_> {
                     numeric_strings: tool.boolean("numeric_strings")?,
                     parallel: tool.boolean("parallel")?,
                     handlers_once: tool.optional_boolean("handlers_once")? == Some(true),
+                    reach: match (tool.optional_boolean("routes")?, tool.optional_text("server")?) {
+                        (Some(true), _) => Reach::Router,
+                        (_, Some(server)) => Reach::ByName { server, tool: tool.text("tool")? },
+                        (_, None) => Reach::Direct,
+                    },
                 };
                 let (description, strict) = (tool.optional_text("description")?, tool.optional_boolean("strict")?);
                 let described = DescribedTool { name, description, parameters, strict };

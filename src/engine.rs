@@ -253,8 +253,8 @@ pub enum Effect {
     RestoreMessage { chat: ChatId, message: Arc<Message> },
     /// A call of a saved chat: number `index` of `message`, with its result.
     RestoreCall { chat: ChatId, message: Arc<Message>, index: usize, result: Arc<Message>, look: Option<Look> },
-    /// A call joined the last `Llm` message.
-    AddCall { chat: ChatId, call: CallId, wire_id: String, name: String, arguments: String },
+    /// A call joined the last `Llm` message. `runs`: the tool that it names, when it is a call of the router.
+    AddCall { chat: ChatId, call: CallId, wire_id: String, name: String, arguments: String, runs: Option<String> },
     /// Decode and check arguments off the main loop → [`Event::CallsChecked`].
     CheckCalls { chat: ChatId, calls: Vec<UncheckedCall> },
     /// A batch of `calls` calls begins.

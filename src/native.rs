@@ -3,4 +3,5 @@
 
 pub mod media;
 pub mod names;
+pub mod router;
 pub mod uri;

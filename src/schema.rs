@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 pub use decode::decode;
 pub use normalise::normalise;
 
+use crate::native::router::{self, Routed};
 use crate::tool::{ArgumentsError, CheckedCall, SchemaId, UncheckedCall};
 
 /// Why a schema cannot be used. It is a fault of the tool, not of the arguments.
@@ -94,6 +95,14 @@ impl Schemas {
 
     /// Decodes and checks the arguments of one call. Compiles its schema when it is the first; may take milliseconds.
     pub fn check(&self, call: UncheckedCall) -> CheckedCall {
+        if let Some(tools) = &call.route
+            && let Some(Routed { index, arguments }) = router::route(&call.arguments, tools)
+        {
+            let tool = &tools[index];
+            let (schema, numeric_strings) = (tool.schema, tool.numeric_strings);
+            let named = UncheckedCall { call: call.call, schema, numeric_strings, arguments, route: None };
+            return CheckedCall { runs: Some(tool.name.clone()), ..self.check(named) };
+        }
         let arguments = decode(&call.arguments).and_then(|arguments| match call.schema {
             Some(schema) => self.fit(schema, arguments, call.numeric_strings),
             None => Ok(arguments),

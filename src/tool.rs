@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -40,6 +41,25 @@ pub struct OfferedTool {
     /// Whether calls in a row share one copy, one `setup` and one `on_exit` (`opts.use_handlers_once`). Such calls do not
     /// overlap.
     pub handlers_once: bool,
+    /// How the model reaches it.
+    pub reach: Reach,
+}
+
+/// How the model reaches a tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// Under its own name.
+    #[default]
+    Direct,
+    /// Under its own name, or by that of its server and its own there, through the router.
+    ByName {
+        /// The server's name.
+        server: String,
+        /// The tool's name in it.
+        tool: String,
+    },
+    /// It is the router: its arguments name another tool.
+    Router,
 }
 
 /// A call whose arguments are to be decoded and checked off the main loop.
@@ -53,6 +73,8 @@ pub struct UncheckedCall {
     pub numeric_strings: bool,
     /// The model's own text.
     pub arguments: String,
+    /// The tools that the call may name; none: it is no call of the router.
+    pub route: Option<Arc<[OfferedTool]>>,
 }
 
 /// What checking found.
@@ -64,6 +86,8 @@ pub struct CheckedCall {
     pub arguments: Result<Value, ArgumentsError>,
     /// Equal for equal arguments, whatever the order of their keys (and for equal faults).
     pub fingerprint: u64,
+    /// The tool that it named, when it is a call of the router.
+    pub runs: Option<String>,
 }
 
 impl CheckedCall {
@@ -73,7 +97,7 @@ impl CheckedCall {
             Ok(arguments) => fingerprint(arguments),
             Err(error) => hash(&error.to_string()),
         };
-        Self { call, arguments, fingerprint }
+        Self { call, arguments, fingerprint, runs: None }
     }
 }
 

@@ -50,8 +50,7 @@ function M.chat(opts)
     true,
     "list of { role = user, system or llm, content = … }"
   )
-  local start_tool = require("lathe.chat.run").start
-  return require("lathe.chat").new(vim.tbl_extend("force", opts, { _start_tool = start_tool }))
+  return require("lathe.chat").new(opts)
 end
 
 ---Hides the last chat, or shows it; opens one when there is none.

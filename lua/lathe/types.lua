@@ -71,6 +71,9 @@ error("lathe.types is for the language server only")
 ---@field native? fun(chat: lathe.Chat, call: lathe.Call): string? of a native server's; what the user's settings say
 ---@field schema_text? string JSON text of the parameters, of a native server's
 ---@field fills_defaults? boolean
+---@field server? string the native server
+---@field tool? string its name there
+---@field routes? boolean
 ---@field args? table the call's arguments
 ---@field function_call? lathe.FunctionCall
 
@@ -325,8 +328,7 @@ error("lathe.types is for the language server only")
 ---@field opens_for_questions boolean?
 ---@field system_prompt string? the chat's own
 ---@field told_prompts table<string, true>? prompts of which was told that they failed
----@field start_tool fun(name: string, args: table?, callback: function?, opts: table?): fun()
----@field run_opts { timeout: integer?, caller: any, within: lathe.Chat? }? of a chat in which one tool runs
+---@field run_opts { timeout: integer?, caller: any }? of a chat in which one tool runs
 ---@field is_listed boolean? what is offered was looked at for this turn
 ---@field is_reading boolean? resources of a message are being read
 ---@field read_resources table<string, lathe.native.Outcome>?
@@ -506,6 +508,9 @@ error("lathe.types is for the language server only")
 ---@field fills_defaults boolean? what a call leaves out gets the schema's default
 ---@field parallel boolean
 ---@field handlers_once boolean?
+---@field server string? the native server
+---@field tool string? its name there
+---@field routes boolean? its arguments name another tool, which is called instead
 ---@field by_provider boolean? the provider knows it: it is not described in the request
 
 ---What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
@@ -587,7 +592,7 @@ error("lathe.types is for the language server only")
 ---@field restore_call lathe.RestoreCall
 ---@field reply fun(number: integer, value: any, message: string?) of a slow export
 ---@field cut_history fun(chat: integer, kept: integer) the first message behind it goes back into the input
----@field add_call fun(chat: integer, call: integer, wire_id: string, name: string, arguments: string)
+---@field add_call fun(chat: integer, call: integer, wire_id: string, name: string, arguments: string, runs: string?)
 ---@field start_batch fun(chat: integer, calls: integer)
 ---@field finish_batch fun(chat: integer, failed: boolean)
 ---@field prepare_call lathe.PrepareCall

@@ -110,8 +110,8 @@ impl Performers {
             Effect::AddMessage { chat, message } => self.message("add_message", &lua_fn.add_message, chat, &message)?,
             Effect::TakeBackMessage { chat } => call("take_back_message", &lua_fn.take_back_message, chat.0)?,
             Effect::CutHistory { chat, kept } => call("cut_history", &lua_fn.cut_history, (chat.0, kept))?,
-            Effect::AddCall { chat, call: id, wire_id, name, arguments } => {
-                let arguments = (chat.0, id.0, wire_id.as_str(), name.as_str(), arguments.as_str());
+            Effect::AddCall { chat, call: id, wire_id, name, arguments, runs } => {
+                let arguments = (chat.0, id.0, wire_id.as_str(), name.as_str(), arguments.as_str(), runs.as_deref());
                 call("add_call", &lua_fn.add_call, arguments)?
             }
             Effect::RestoreMessage { chat, message } => {

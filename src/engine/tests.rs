@@ -16,7 +16,14 @@ use crate::turn::call::STOP_LIMIT_MS;
 const ALL: Defined = Defined { success: true, error: true, rejected: true, cancelled: true, on_exit: true };
 
 fn tool(name: &str, parallel: bool) -> OfferedTool {
-    OfferedTool { name: name.into(), schema: None, numeric_strings: false, parallel, handlers_once: false }
+    OfferedTool {
+        name: name.into(),
+        schema: None,
+        numeric_strings: false,
+        parallel,
+        handlers_once: false,
+        reach: crate::tool::Reach::Direct,
+    }
 }
 
 /// A tool whose calls in a row share their handlers.
@@ -177,7 +184,8 @@ fn a_call_runs_and_its_result_goes_back() {
                 call,
                 wire_id: "c1".into(),
                 name: "calculator".into(),
-                arguments: "{\"num1\":100}".into()
+                arguments: "{\"num1\":100}".into(),
+                runs: None,
             },
             Effect::StartBatch { chat, calls: 1 },
             Effect::PrepareCall { chat, call, arguments: json!({"num1": 100}), copying: Copying::Own },

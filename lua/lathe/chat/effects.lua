@@ -368,12 +368,12 @@ function M.performers(chats)
     end
   end
 
-  function P.add_call(id, call, wire_id, name, arguments)
+  function P.add_call(id, call, wire_id, name, arguments, runs)
     local chat = chats[id]
     if not chat then
       return
     end
-    calls.add(chat, call, append_call(chat, wire_id, name, arguments))
+    calls.add(chat, call, append_call(chat, wire_id, name, arguments), runs)
   end
 
   function P.restore_message(id, role, content, wire_id, is_error, visible, reasoning, typed)

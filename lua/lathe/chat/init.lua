@@ -187,7 +187,6 @@ function M.new(opts)
     is_shown = false,
     turn = 0,
     opens_for_questions = opts._opens_for_questions,
-    start_tool = opts._start_tool,
   }, Chat)
   chat:find_adapter()
   chat.id = lib.open_chat({

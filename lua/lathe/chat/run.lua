@@ -28,7 +28,7 @@ end
 ---@param name string
 ---@param args table?
 ---@param callback fun(result: lathe.RunResult)?
----@param opts { timeout: integer?, caller: any, within: lathe.Chat? }? within: the chat for which it runs
+---@param opts { timeout: integer?, caller: any }?
 ---@return fun() cancel
 function M.start(name, args, callback, opts)
   local done, chat, message = false
@@ -60,15 +60,12 @@ function M.start(name, args, callback, opts)
       end)
     end
   end
-  chat, message = chats.new({ hidden = true, _unlisted = true, _opens_for_questions = true, _start_tool = M.start })
+  chat, message = chats.new({ hidden = true, _unlisted = true, _opens_for_questions = true })
   if not chat then
     finish({ status = "error", content = message })
     return cancel
   end
   chat.run_opts = opts or {}
-  if opts and opts.within and opts.within.is_auto then
-    chat:set_auto(true)
-  end
   local added, fault = chat.tool_registry:add(name)
   if not added then
     chat:close()

@@ -219,6 +219,12 @@ local function is_dynamic(record)
   return type(record.def.description) == "function" or type(record.def.inputSchema) == "function"
 end
 
+---Moves when the list of tools may have changed.
+---@return integer
+function M.version()
+  return store.version
+end
+
 ---What is offered from now on is looked at anew.
 function M.begin_listing()
   listing = listing + 1
@@ -256,8 +262,6 @@ function M.find(server, tool)
     end
   end
 end
-
-mcp.find = M.find
 
 ---Whether a tool is there, but not enabled.
 ---@param name string

@@ -7,10 +7,6 @@ local errors = require("lathe.native.error")
 local resources = require("lathe.native.resource")
 local store = require("lathe.native.store")
 
----Finds a tool under its name for the model; `list.lua` gives it.
----@type fun(server: string, tool: string): lathe.native.Record?
-M.find = nil
-
 M.names = { "access_mcp_resource", "use_mcp_tool" }
 
 ---@type lathe.ToolGroup
@@ -89,46 +85,17 @@ local function tool(name, description, properties, required, fields)
     },
     output = output,
     native = function() end,
+    opts = {},
   }, fields)
 end
 
----@param input any
----@return table? args
-local function decode(input)
-  if type(input) == "string" then
-    local ok, value = pcall(vim.json.decode, input)
-    input = ok and value or nil
-  end
-  local is_object = type(input) == "table" and (next(input) == nil or not vim.islist(input))
-  return is_object and input or nil
-end
-
----@param view lathe.Tools
----@param args { server_name: string, tool_name: string, tool_input: any }
----@param opts lathe.CmdOpts
----@return lathe.CmdResult?
-local function use_tool(view, args, opts)
-  local function fail(code, text)
-    return { status = "error", data = { code = code, text = text } }
-  end
-  local input = decode(args.tool_input == nil and {} or args.tool_input)
-  if not input then
-    return fail("INVALID_ARGUMENTS", "tool_input: expected one JSON object, nothing was run")
-  end
-  local record = M.find(args.server_name, args.tool_name)
+---A call that names a tool which can be called is a call of that tool, made so in the library: only the others get here.
+---@param args { server_name: string, tool_name: string }
+---@return lathe.CmdResult
+local function refuse(_, args)
   local fault = M.lookup_fault(args.server_name, args.tool_name)
-  if fault or not record then
-    fault = fault or errors.new("NOT_FOUND", "there is no such tool")
-    return fail(fault.code, fault.message)
-  end
-  -- A call of its own, with everything that belongs to one: its schema, its approval, its rules.
-  local cancel = view.chat.start_tool(record.name, input, function(result)
-    opts.output_cb({
-      status = result.status == "success" and "success" or "error",
-      data = { code = result.code, text = result.content, media = result.outcome and result.outcome.media },
-    })
-  end, { caller = view.chat.run_opts and view.chat.run_opts.caller, within = view.chat })
-  opts.register_job({ kill = cancel })
+    or errors.new("NOT_FOUND", "the tool was just registered: call it again")
+  return { status = "error", data = { code = fault.code, text = fault.message } }
 end
 
 ---Why a tool cannot be called.
@@ -183,7 +150,7 @@ function M.tool(name)
         server_name = server,
         tool_name = { type = "string", description = "the name of the tool" },
         tool_input = { description = "the arguments of the tool, an object", type = { "object", "string" } },
-      }, { "server_name", "tool_name" }, { cmds = { use_tool }, opts = { timeout = false } }),
+      }, { "server_name", "tool_name" }, { cmds = { refuse }, routes = true }),
       access_mcp_resource = tool("access_mcp_resource", "Reads a resource of a server. " .. inventory(), {
         server_name = server,
         uri = { type = "string", description = "the URI of the resource" },

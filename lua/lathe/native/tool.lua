@@ -133,6 +133,8 @@ function M.build(record)
       return prepare(record, chat, call)
     end,
     fills_defaults = config.get().native.apply_defaults,
+    server = record.server.name,
+    tool = def.name,
   }
 end
 

@@ -66,11 +66,12 @@ end
 ---@param chat lathe.Chat
 ---@param id integer
 ---@param function_call lathe.FunctionCall
-function M.add(chat, id, function_call)
+---@param runs string? the tool that it names, when that is another one
+function M.add(chat, id, function_call, runs)
   -- All fields at once: a table that grows field by field is allocated several times, which shows in large batches.
   local call = {
     id = id,
-    name = function_call["function"].name,
+    name = runs or function_call["function"].name,
     function_call = function_call,
     source = "lua",
     finished = false,
@@ -493,7 +494,8 @@ local function note_code(chat, call, status)
   local refusal = "INVALID_ARGUMENTS"
   if not call.tool then
     local known, disabled = native.record(call.name), native.disabled(call.name)
-    if known and not chat.tool_registry.in_use[call.name] then
+    local in_use = chat.tool_registry.in_use
+    if known and not (in_use[call.name] or in_use.use_mcp_tool) then
       refusal = "NOT_FOUND"
     elseif disabled then
       known, refusal = disabled, disabled.server.status == "disabled" and "SERVER_DISABLED" or "NOT_FOUND"

@@ -313,7 +313,7 @@ local function is_fresh(self)
     return false
   end
   local adapter = self._chat.adapter
-  if self._set_adapter ~= adapter then
+  if self._set_adapter ~= adapter or self._set_native ~= native.version() then
     return false
   end
   for name, used in pairs(self._set_tools) do
@@ -328,8 +328,9 @@ end
 
 ---@param name string
 ---@param found lathe.FoundTool
+---@param by_name boolean? it is not described in the request
 ---@return lathe.OfferedTool
-local function offer(name, found)
+local function offer(name, found, by_name)
   local tool = found.tool --[[@as lathe.Tool]]
   local fn = tool.schema["function"]
   return {
@@ -339,29 +340,52 @@ local function offer(name, found)
     schema = schema.text(tool),
     numeric_strings = found.source ~= "native",
     fills_defaults = tool.fills_defaults,
+    server = tool.server,
+    tool = tool.tool,
+    routes = tool.routes,
     parallel = tool.opts.parallel == true,
     handlers_once = tool.opts.use_handlers_once == true,
-    by_provider = found.provider ~= nil,
+    by_provider = found.provider ~= nil or by_name == true,
   }
 end
 
 ---@class lathe.Listing a list that is being made
----@field usable { name: string, found: lathe.FoundTool }[]
+---@field usable { name: string, found: lathe.FoundTool, by_name: boolean? }[]
 ---@field next integer
 ---@field used table<string, lathe.FoundTool>
 ---@field schemas table<string, table>
 ---@field set lathe.ToolSet?
 ---@field state table what it was made for
 
+---Adds the native tools that can only be called by name, when the tool is in use that does so.
+---@param self lathe.ToolRegistry
+---@param usable { name: string, found: lathe.FoundTool, by_name: boolean? }[]
+local function add_by_name(self, usable)
+  local router = self.in_use.use_mcp_tool and self:find("use_mcp_tool")
+  for _, name in ipairs(router and router.source == "native" and native.names() or {}) do
+    if not self.in_use[name] and not tools.is_configured(name) and native.record(name) then
+      native.refresh(name)
+      usable[#usable + 1] = { name = name, found = self:find(name), by_name = true }
+    end
+  end
+end
+
 ---@param self lathe.ToolRegistry
 ---@return lathe.Listing
 local function begin(self)
+  local usable = self:usable()
+  add_by_name(self, usable)
   return {
-    usable = self:usable(),
+    usable = usable,
     next = 1,
     used = {},
     schemas = {},
-    state = { changes = self._changes, version = tools.version, adapter = self._chat.adapter },
+    state = {
+      changes = self._changes,
+      version = tools.version,
+      adapter = self._chat.adapter,
+      native = native.version(),
+    },
   }
 end
 
@@ -375,16 +399,16 @@ local function build(listing, until_ns)
     local chunk = {}
     local last = math.min(listing.next + CHUNK - 1, #usable)
     for i = listing.next, last do
-      local name, found = usable[i].name, usable[i].found
+      local name, found, by_name = usable[i].name, usable[i].found, usable[i].by_name
       listing.used[name] = found
       -- What only the provider runs is never called here.
       local ok, offered = true, nil
       if found.tool then
-        ok, offered = pcall(offer, name, found)
+        ok, offered = pcall(offer, name, found, by_name)
       end
       if ok then
         chunk[#chunk + 1] = offered
-        listing.schemas[name] = schema_of(name, found)
+        listing.schemas[name] = not by_name and schema_of(name, found) or nil
       else
         require("lathe.notify").error(('tool "%s": schema: %s'):format(name, tools.readable(offered)))
       end
@@ -401,6 +425,7 @@ local function keep(self, listing)
   local state = listing.state
   self._set, self._set_tools, self.schemas = listing.set, listing.used, listing.schemas
   self._set_changes, self._set_version, self._set_adapter = state.changes, state.version, state.adapter
+  self._set_native = state.native
 end
 
 ---What the engine is offered with a request; made anew only when something changed.

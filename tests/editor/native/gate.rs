@@ -170,14 +170,9 @@ fn n13_a_tool_called_by_name_asks_for_itself_and_a_stop_ends_it() {
              'use_mcp_tool', by_name('waits', {})), { text = 'done' } },
            { 'mcp' }, { auto_approve = false, settings = { example = { autoApprove = { 'waits' } } } }) send('go')",
     );
-    editor.wait_screen("Run the tool");
+    editor.wait_buffer("Run the tool \"greet\" of the server \"example\"?");
     editor.wait_screen("name: Ann");
     assert!(editor.lua_bool("return greeted == nil"));
-    // The question stands in a chat of its own, which was opened for it.
-    editor.lua(
-        "for _, win in ipairs(vim.api.nvim_list_wins()) do vim.api.nvim_set_current_win(win) \
-        local c = require('lathe').get_chat() if c and c ~= chat then break end end",
-    );
     editor.input("g2");
     editor.wait_lua("waiting");
     let results = editor.results();
@@ -186,4 +181,10 @@ fn n13_a_tool_called_by_name_asks_for_itself_and_a_stop_ends_it() {
     editor.lua("chat:stop()");
     editor.wait_lua("cancelled and #results() == 3");
     assert_eq!(editor.lua_int("return greeted"), 1);
+    // The history keeps what the model wrote; events tell what ran.
+    let called = "return chat.messages[2].tools.calls[1]['function'].name";
+    assert_eq!(editor.lua_text(called), "use_mcp_tool");
+    let codes = "local codes = {} for _, e in ipairs(events) do if e.name == 'LatheToolFinished' then \
+        codes[#codes + 1] = e.data.tool .. ' ' .. e.data.code end end return table.concat(codes, ', ')";
+    assert_eq!(editor.lua_text(codes), "example__greet OK, example__greet INVALID_ARGUMENTS, example__waits CANCELLED");
 }
