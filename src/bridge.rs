@@ -6,6 +6,7 @@ mod convert;
 mod guard;
 mod native;
 mod perform;
+mod permissions;
 mod pump;
 mod replies;
 mod waker;
@@ -81,6 +82,7 @@ impl Exports<'_> {
         self.saved_chats()?;
         self.requests()?;
         self.approvals()?;
+        self.permissions()?;
         self.commands()?;
         self.native()?;
         self.hot()
@@ -192,9 +194,9 @@ impl Exports<'_> {
             })
         })?;
         self.event("answer", |fields| {
-            let reason = fields.optional_text("reason")?;
+            let (reason, pattern) = (fields.optional_text("reason")?, fields.optional_text("pattern")?);
             let words = [
-                ("always", Answer::Always),
+                ("always", Answer::Always { pattern }),
                 ("accept", Answer::Accept),
                 ("reject", Answer::Reject { reason }),
                 ("cancel", Answer::Cancel),
@@ -303,7 +305,11 @@ impl Exports<'_> {
         })?;
         self.add("forget_approval", |_, pump, table: Value| {
             let fields = Fields::new("forget_approval", table)?;
-            let approval = Approval { tool: fields.text("tool")?, value: fields.optional_text("value")? };
+            let approval = Approval {
+                tool: fields.text("tool")?,
+                value: fields.optional_text("value")?,
+                is_pattern: fields.optional_boolean("is_pattern")?.unwrap_or(false),
+            };
             match fields.optional_text("project")? {
                 Some(project) => {
                     fields.finish()?;

@@ -9,6 +9,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::engine::{ChatId, ChatSettings, Effect, LogLevel, Notice, RequestId, RequestedCall, TurnEnd};
+use crate::gate::Permissions;
 use crate::gate::approvals::{Approval, Approvals};
 use crate::message::{History, Message, Role};
 use crate::tool::{CallId, OfferedTool, shown};
@@ -61,6 +62,8 @@ pub struct Chat {
     approvals: Approvals,
     /// Tools run without asking, but for those that are protected.
     auto: bool,
+    /// The permission rules; none: they are not loaded yet.
+    permissions: Option<Arc<Permissions>>,
     repeats: Repeats,
     turn: Turn,
     /// The user sent the input while a turn ran: it goes out with the next request.
@@ -95,6 +98,7 @@ impl Chat {
             history: History::default(),
             approvals: Approvals::default(),
             auto: false,
+            permissions: None,
             repeats: Repeats::default(),
             turn: Turn::Idle,
             waiting: false,
@@ -125,6 +129,17 @@ impl Chat {
     /// An approval is taken back.
     pub fn approval_forgotten(&mut self, approval: &Approval) {
         self.approvals.forget(approval);
+    }
+
+    /// The permission rules are these from now on.
+    pub fn permissions_loaded(&mut self, shell: &mut Shell, permissions: Arc<Permissions>) {
+        self.permissions = Some(permissions);
+        if let Turn::Running(_) = self.turn {
+            self.with_batch(shell, |batch, ctx| {
+                batch.each_active(|call| call.permissions_loaded(ctx));
+                true
+            });
+        }
     }
 
     /// Whether no turn runs.

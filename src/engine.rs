@@ -12,7 +12,7 @@ use crate::chat::restore::{Look, Restored};
 use crate::chat::{Chat, Ids, Shell};
 use crate::gate::approvals::{Approval, Scope};
 use crate::gate::judge::Judged;
-use crate::gate::{Fact, Found, Question};
+use crate::gate::{Fact, Found, Permissions, Question};
 use crate::message::{History, Message, Role};
 use crate::native::media::Given;
 use crate::output::{Keep, Limits};
@@ -75,7 +75,10 @@ pub struct RequestedCall {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// Accept, and remember what made it ask.
-    Always,
+    Always {
+        /// The pattern to remember in place of the one value that was asked about.
+        pattern: Option<String>,
+    },
     /// Accept this call.
     Accept,
     /// Do not run this call; the queue goes on.
@@ -136,7 +139,9 @@ pub enum Event {
     ApprovalForgotten { chat: ChatId, approval: Approval },
     /// The file of the projects' approvals could not be written or read; the text is for the user.
     ApprovalsFailed { text: String },
-    /// Reply to [`Effect::FindFact`], [`Effect::FindSaved`] and [`Effect::AskJudge`]. None: it could not be found, which
+    /// The permission rules of a chat are these from now on.
+    PermissionsLoaded { chat: ChatId, permissions: Arc<Permissions> },
+    /// Reply to [`Effect::FindFact`], [`Effect::FindPairs`], [`Effect::FindSaved`] and [`Effect::AskJudge`]. None: it could not be found, which
     /// counts as ask.
     FactFound { chat: ChatId, call: CallId, fact: Fact, found: Option<Found> },
     /// The user's answer to [`Effect::AskApproval`].
@@ -264,7 +269,11 @@ pub enum Effect {
     /// Find what the gate needs, in Lua → [`Event::FactFound`].
     FindFact { chat: ChatId, call: CallId, fact: Fact },
     /// Look the approval up in the project's → [`Event::FactFound`] with [`Found::Saved`].
-    FindSaved { chat: ChatId, call: CallId, project: Arc<str>, approval: Approval },
+    FindSaved { chat: ChatId, call: CallId, project: Arc<str>, approvals: Vec<Approval> },
+    /// Load the permission rules → [`Event::PermissionsLoaded`]; [`Event::FactFound`] when that fails.
+    LoadPermissions { chat: ChatId, call: CallId },
+    /// Find what the call wants and what these rules say to it → [`Event::FactFound`].
+    FindPairs { chat: ChatId, call: CallId, permissions: Arc<Permissions> },
     /// Ask the judge about the call → [`Event::FactFound`] with [`Found::Judge`], later. [`Effect::EndJudge`] follows.
     AskJudge { chat: ChatId, call: CallId },
     /// The judge's verdict is there, or not wanted any more (none).
@@ -458,6 +467,7 @@ impl Engine {
                 chat.call_not_prepared(shell, call, message, on_exit);
             }
             Event::CallDenied { call, message, .. } => chat.call_denied(shell, call, message),
+            Event::PermissionsLoaded { permissions, .. } => chat.permissions_loaded(shell, permissions),
             Event::FactFound { call, fact, found, .. } => chat.fact_found(shell, call, fact, found),
             Event::ApprovalAnswered { call, answer, .. } => chat.approval_answered(shell, call, answer),
             Event::CmdFinished { call, cmd, succeeded, .. } => chat.cmd_finished(shell, call, cmd, succeeded),
@@ -517,6 +527,7 @@ impl Event {
             | Self::AutoSet { chat, .. }
             | Self::ApprovalForgotten { chat, .. }
             | Self::FactFound { chat, .. }
+            | Self::PermissionsLoaded { chat, .. }
             | Self::ApprovalAnswered { chat, .. }
             | Self::CmdFinished { chat, .. }
             | Self::CommandStarted { chat, .. }
@@ -558,6 +569,8 @@ impl Effect {
             | Self::PrepareCall { chat, .. }
             | Self::FindFact { chat, .. }
             | Self::FindSaved { chat, .. }
+            | Self::LoadPermissions { chat, .. }
+            | Self::FindPairs { chat, .. }
             | Self::AskJudge { chat, .. }
             | Self::EndJudge { chat, .. }
             | Self::AskApproval { chat, .. }

@@ -1,12 +1,22 @@
 //! The gate: the one verdict on a call. Pure; what it must know from outside it asks for with [`Verdict::Need`].
 
 pub mod approvals;
+pub mod config;
 pub mod judge;
+pub mod pair;
+pub mod path;
+pub mod rule;
+pub mod shell;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use approvals::{Approval, Approvals, Scope};
 use judge::Judged;
+use pair::{BASH, Pair, Want};
+use path::Places;
+use rule::{Action, Rule, Rules};
 
 use crate::tool::{GateSettings, OwnApproval};
 
@@ -19,8 +29,17 @@ pub const FACT_LIMIT_MS: u64 = 30_000;
 /// The longest value that *Always accept* remembers, in bytes: who reads more of it than this before accepting it for ever?
 pub const MAX_VALUE_BYTES: usize = 16 * 1024;
 
+/// What counts for the calls of one chat.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Permissions {
+    /// The rules, weakest first.
+    pub rules: Rules,
+    /// What paths are compared with.
+    pub places: Places,
+}
+
 /// What the gate looks at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct GatedCall<'a> {
     /// The tool's name.
     pub tool: &'a str,
@@ -34,11 +53,24 @@ pub struct GatedCall<'a> {
     pub waived: bool,
     /// How far an approval reaches that is given now.
     pub scope: Scope,
+    /// The permission rules of the chat; none: they are not loaded yet.
+    pub rules: Option<&'a Rules>,
+}
+
+impl GatedCall<'_> {
+    /// Whether a rule may say anything to this call. For most calls of most users none can, and nothing is looked for.
+    fn concerns(&self, rules: &Rules) -> bool {
+        self.settings.declares || rules.concerns(self.tool) || (self.settings.has_commands && rules.concerns(BASH))
+    }
 }
 
 /// Something that a step of the gate needs to know from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fact {
+    /// The permission rules.
+    Rules,
+    /// What the call wants, as the rules see it.
+    Pairs,
     /// The tool's own setting: a function in `require_approval_before`, or `handlers.prompt_condition`.
     OwnApproval,
     /// What an approval of this very command is remembered under.
@@ -56,6 +88,10 @@ pub enum Fact {
 /// A fact and what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
+    /// They are loaded.
+    Rules,
+    /// Keys and values, judged by the rules.
+    Pairs(Arc<[Want]>),
     /// Whether it asks.
     OwnApproval(bool),
     /// The command, or what stands for it.
@@ -74,6 +110,8 @@ impl Found {
     /// Which fact it is.
     pub fn fact(&self) -> Fact {
         match self {
+            Self::Rules => Fact::Rules,
+            Self::Pairs(_) => Fact::Pairs,
             Self::OwnApproval(_) => Fact::OwnApproval,
             Self::CmdString(_) => Fact::CmdString,
             Self::Saved(_) => Fact::Saved,
@@ -88,6 +126,9 @@ impl Found {
 /// a wrong type, no answer in time), which never lets a call run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
+    /// Whether they could be loaded.
+    rules: Option<bool>,
+    pairs: Option<Option<Arc<[Want]>>>,
     own_approval: Option<Option<bool>>,
     cmd_string: Option<Option<String>>,
     saved: Option<Option<bool>>,
@@ -100,6 +141,9 @@ impl Facts {
     /// Takes a fact in. None, or the answer to another question: it could not be found.
     pub fn take(&mut self, fact: Fact, found: Option<Found>) {
         match (fact, found) {
+            (Fact::Rules, found) => self.rules = Some(matches!(found, Some(Found::Rules))),
+            (Fact::Pairs, Some(Found::Pairs(pairs))) => self.pairs = Some(Some(pairs)),
+            (Fact::Pairs, _) => self.pairs = Some(None),
             (Fact::OwnApproval, Some(Found::OwnApproval(asks))) => self.own_approval = Some(Some(asks)),
             (Fact::OwnApproval, _) => self.own_approval = Some(None),
             (Fact::CmdString, Some(Found::CmdString(value))) => self.cmd_string = Some(Some(value)),
@@ -115,6 +159,12 @@ impl Facts {
         }
     }
 
+    /// The approvals of all that the rules ask about, as far as it is known.
+    pub fn asked(&self) -> Vec<Approval> {
+        let wants = self.pairs.iter().flatten().flat_map(|wants| wants.iter());
+        wants.filter(|want| want.action == Some(Action::Ask)).map(|want| want.pair.approval()).collect()
+    }
+
     /// The approval that an *Always accept* of this call stands for, as far as it is known.
     pub fn approval(&self, tool: &str, settings: GateSettings) -> Option<Approval> {
         let value = match (settings.by_command, &self.cmd_string) {
@@ -122,7 +172,7 @@ impl Facts {
             (true, Some(Some(value))) => Some(value.clone()),
             (true, Some(None) | None) => return None,
         };
-        Some(Approval { tool: tool.to_owned(), value })
+        Some(Approval::new(tool, value))
     }
 }
 
@@ -146,54 +196,94 @@ pub struct Question {
     pub cause: Cause,
     /// What else the user should know: the judge's reason, a function that failed.
     pub note: Option<String>,
-    /// What *Always accept* remembers, and how far that reaches; none: it is not offered.
-    pub remember: Option<(Approval, Scope)>,
+    /// What *Always accept* remembers; nothing: it is not offered.
+    pub remember: Vec<Approval>,
+    /// How far that reaches.
+    pub scope: Scope,
+    /// What the rules ask about, of all that the call wants: key and value.
+    pub wants: Vec<(String, String)>,
+    /// A pattern that may be remembered in place of the one shell command that is asked about (P-66).
+    pub suggestion: Option<String>,
+}
+
+impl Question {
+    /// A question that only counts for this call.
+    pub fn once(cause: Cause, note: Option<String>, scope: Scope) -> Self {
+        Self { cause, note, remember: Vec::new(), scope, wants: Vec::new(), suggestion: None }
+    }
 }
 
 /// What made the gate ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
+    /// What the call wants could not be found, so no rule could be looked up.
+    Unknown,
     /// The third identical call in a row (step 2).
     DoomLoop,
     /// `protect` in auto mode (step 4).
     Protected,
     /// `require_cmd_approval` in auto mode (step 6).
     AutoMode,
+    /// A permission rule (step 7).
+    Rule,
     /// The tool's own setting (step 8).
     OwnApproval,
 }
 
 /// Decides on one call. The steps, the first decisive one wins (numbers as in the help):
 ///
-/// 1. (a permission rule that denies: no rules yet)
-/// 2. the third identical call in a row asks, and cannot be remembered;
-/// 3. (permission rules that allow: no rules yet)
+/// 1. a permission rule that denies any of what the call wants: it does not run, and nothing lifts that;
+/// 2. the third identical call in a row asks, and cannot be remembered, unless a rule allows `doom_loop`;
+/// 3. permission rules that allow all of what the call wants: it runs;
 /// 4. auto mode and `protect`: asks, and cannot be remembered;
-/// 5. a remembered approval runs: of the tool, or with `require_cmd_approval` of this very command;
+/// 5. a remembered approval runs: of all that a rule asks about; where no rule asks, of the tool, or with
+///    `require_cmd_approval` of this very command;
 /// 6. auto mode: without `require_cmd_approval` it runs. With it: what `is_safe` calls safe runs; else, where the judge may
 ///    be asked and there is a text for it, what the judge calls safe runs; everything else asks;
-/// 7. (a permission rule that asks: no rules yet)
+/// 7. a permission rule that asks about any of what the call wants asks;
 /// 8. the tool's own setting: a boolean, or the answer of its function. A call behind one that was let through in a run with
 ///    `use_handlers_once` skips this step, but not with `require_cmd_approval`: one command says nothing about the next.
 ///
 /// A fact that could not be found counts as *ask*.
 pub fn decide(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Verdict {
-    // Step 1, deny rules, comes here.
+    let rules = match (call.rules, facts.rules) {
+        (Some(rules), _) => rules,
+        (None, None) => return Verdict::Need(Fact::Rules),
+        (None, Some(_)) => return unknown(call, "the permission rules could not be loaded, see `:Lathe log`"),
+    };
+    let wants: &[Want] = match &facts.pairs {
+        _ if !call.concerns(rules) => &[],
+        None => return Verdict::Need(Fact::Pairs),
+        Some(None) => return unknown(call, "what it wants could not be found, see `:Lathe log`"),
+        Some(Some(wants)) => wants,
+    };
+    if let Some(want) = wants.iter().find(|want| want.action == Some(Action::Deny)) {
+        return Verdict::Deny(denied(&want.pair, want.rule.as_ref()));
+    }
     if call.repeated >= DOOM_LOOP {
-        return Verdict::Ask(Question { cause: Cause::DoomLoop, note: None, remember: None });
+        match rules.find(rule::DOOM_LOOP, &[call.tool]) {
+            Some(rule) if rule.action == Action::Allow && rule.settles() => {}
+            Some(rule) if rule.action == Action::Deny => {
+                return Verdict::Deny(denied(&Pair::new(rule::DOOM_LOOP, call.tool), Some(rule)));
+            }
+            Some(_) | None => return Verdict::Ask(question(call, Cause::DoomLoop, None)),
+        }
     }
-    // Step 3, allow rules, comes here.
+    if !wants.is_empty() && wants.iter().all(|want| want.action == Some(Action::Allow)) {
+        return Verdict::Allow;
+    }
     if call.auto && call.settings.protect {
-        return Verdict::Ask(Question { cause: Cause::Protected, note: None, remember: None });
+        return Verdict::Ask(question(call, Cause::Protected, None));
     }
-    // Step 5 only lets run what a later step would ask about, so that is all it is looked up for. Step 7 will be one more.
+    let asked: Vec<&Want> = wants.iter().filter(|want| want.action == Some(Action::Ask)).collect();
+    // Step 5 only lets run what a later step would ask about, so that is all it is looked up for.
     let skips_own = call.waived && !call.settings.by_command;
-    let may_ask =
-        if call.auto { call.settings.by_command } else { call.settings.own != OwnApproval::Run && !skips_own };
+    let own_may_ask = call.settings.own != OwnApproval::Run && !skips_own;
+    let may_ask = if call.auto { call.settings.by_command } else { !asked.is_empty() || own_may_ask };
     if !may_ask {
         return Verdict::Allow;
     }
-    match is_remembered(call, approvals, facts) {
+    match is_remembered(call, approvals, facts, &asked) {
         Ok(true) => return Verdict::Allow,
         Ok(false) => {}
         Err(fact) => return Verdict::Need(fact),
@@ -201,24 +291,74 @@ pub fn decide(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Verdict
     if call.auto {
         return match is_safe(call.settings, facts) {
             Safety::Safe => Verdict::Allow,
-            Safety::Ask(note) => ask(call, Cause::AutoMode, note, facts),
+            Safety::Ask(note) => ask(call, Cause::AutoMode, note, facts, &asked),
             Safety::Need(fact) => Verdict::Need(fact),
         };
     }
-    // Step 7, ask rules, comes here.
+    if !asked.is_empty() {
+        return ask(call, Cause::Rule, Some(reason(asked[0].rule.as_ref())), facts, &asked);
+    }
+    if !own_may_ask {
+        return Verdict::Allow;
+    }
     match (call.settings.own, facts.own_approval) {
         (OwnApproval::Run, _) | (OwnApproval::Function, Some(Some(false))) => Verdict::Allow,
         (OwnApproval::Function, None) => Verdict::Need(Fact::OwnApproval),
         (OwnApproval::Function, Some(None)) => {
-            ask(call, Cause::OwnApproval, Some(failed("what decides whether to ask")), facts)
+            ask(call, Cause::OwnApproval, Some(failed("what decides whether to ask")), facts, &[])
         }
-        (OwnApproval::Ask, _) | (OwnApproval::Function, Some(Some(true))) => ask(call, Cause::OwnApproval, None, facts),
+        (OwnApproval::Ask, _) | (OwnApproval::Function, Some(Some(true))) => {
+            ask(call, Cause::OwnApproval, None, facts, &[])
+        }
+    }
+}
+
+/// What cannot be told is asked, and not remembered.
+fn unknown(call: &GatedCall, why: &str) -> Verdict {
+    Verdict::Ask(question(call, Cause::Unknown, Some(why.to_owned())))
+}
+
+/// A question that only counts for this call.
+fn question(call: &GatedCall, cause: Cause, note: Option<String>) -> Question {
+    Question::once(cause, note, call.scope)
+}
+
+/// Why a call does not run, for the model and the user.
+fn denied(pair: &Pair, rule: Option<&Rule>) -> String {
+    let rule = rule.map(|rule| format!("{:?} ({})", rule.pattern.as_str(), rule.source)).unwrap_or_default();
+    format!("denied by rule {} {rule}: {}", pair.key, shorten(&pair.value))
+}
+
+/// Why a rule asks.
+fn reason(rule: Option<&Rule>) -> String {
+    match rule {
+        Some(rule) => format!("asked by rule {} {:?} ({})", rule.key.as_str(), rule.pattern.as_str(), rule.source),
+        None => "what it would run cannot be told before it runs".to_owned(),
+    }
+}
+
+fn shorten(value: &str) -> String {
+    const MAX_CHARS: usize = 200;
+    match value.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
     }
 }
 
 /// Step 5.
-fn is_remembered(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Result<bool, Fact> {
+fn is_remembered(call: &GatedCall, approvals: &Approvals, facts: &Facts, asked: &[&Want]) -> Result<bool, Fact> {
     let in_project = call.scope == Scope::Project;
+    if !asked.is_empty() {
+        let is_covered = |want: &&Want| want.pair.can_be_remembered() && approvals.cover(&want.pair.approval());
+        if asked.iter().all(is_covered) {
+            return Ok(true);
+        }
+        return match facts.saved {
+            None if in_project && asked.iter().all(|want| want.pair.can_be_remembered()) => Err(Fact::Saved),
+            Some(Some(covers)) => Ok(covers && in_project),
+            None | Some(None) => Ok(false),
+        };
+    }
     if !in_project && !approvals.knows(call.tool) {
         return Ok(false);
     }
@@ -274,11 +414,22 @@ fn failed(what: &str) -> String {
 }
 
 /// Asks, once it is known what *Always accept* would remember.
-fn ask(call: &GatedCall, cause: Cause, note: Option<String>, facts: &Facts) -> Verdict {
+fn ask(call: &GatedCall, cause: Cause, note: Option<String>, facts: &Facts, asked: &[&Want]) -> Verdict {
+    if !asked.is_empty() {
+        let fits = |want: &&Want| want.pair.can_be_remembered() && want.pair.value.len() <= MAX_VALUE_BYTES;
+        let approvals = || asked.iter().map(|want| want.pair.approval()).collect();
+        let remember: Vec<Approval> = if asked.iter().all(fits) { approvals() } else { Vec::new() };
+        let wants = asked.iter().map(|want| (want.pair.key.clone(), want.pair.value.clone())).collect();
+        let suggestion = match (asked, &remember[..]) {
+            ([want], [_]) if want.pair.key == BASH => shell::suggest(&want.pair.value),
+            _ => None,
+        };
+        return Verdict::Ask(Question { remember, wants, suggestion, ..question(call, cause, note) });
+    }
     if call.settings.by_command && facts.cmd_string.is_none() {
         return Verdict::Need(Fact::CmdString);
     }
     let approval = facts.approval(call.tool, call.settings);
     let short = approval.filter(|approval| approval.value.as_ref().is_none_or(|value| value.len() <= MAX_VALUE_BYTES));
-    Verdict::Ask(Question { cause, note, remember: short.map(|approval| (approval, call.scope)) })
+    Verdict::Ask(Question { remember: short.into_iter().collect(), ..question(call, cause, note) })
 }

@@ -6,6 +6,7 @@ pub mod http;
 pub mod inbox;
 pub mod judge;
 pub mod media;
+pub mod permissions;
 pub mod process;
 pub mod provider;
 pub mod store;
@@ -28,6 +29,8 @@ use crate::engine::{ChatId, Event, KillReason, RequestId};
 use crate::error::Error;
 use crate::gate::approvals::Approval;
 use crate::gate::judge::Judged;
+use crate::gate::pair::Wants;
+use crate::gate::{Fact, Found, Permissions};
 use crate::native::media::Given;
 use crate::output::{self, Limits, Spill};
 use crate::schema::{self, Schemas};
@@ -196,8 +199,8 @@ impl Runtime {
     }
 
     /// Looks an approval of a project up → [`Event::FactFound`], always.
-    pub fn find_approval(&self, chat: ChatId, call: CallId, project: Arc<str>, approval: Approval) {
-        self.approvals.find(&self.inbox, chat, call, project, approval);
+    pub fn find_approvals(&self, chat: ChatId, call: CallId, project: Arc<str>, approvals: Vec<Approval>) {
+        self.approvals.find(&self.inbox, chat, call, project, approvals);
     }
 
     /// Saves an approval of a project. [`Event::ApprovalsFailed`] tells when that fails.
@@ -284,6 +287,23 @@ impl Runtime {
 
     fn spill(&self) -> Spill {
         Spill { folder: self.output_folder.get().cloned() }
+    }
+
+    /// Does something that may block, and that answers by itself. Without threads it is slow instead of lost.
+    pub fn in_background(&self, job: impl FnOnce() + Send + 'static) {
+        match self.workers() {
+            Ok(workers) => drop(workers.handle.spawn_blocking(job)),
+            Err(_) => job(),
+        }
+    }
+
+    /// Finds what a call wants → [`Event::FactFound`], always.
+    pub fn find_pairs(&self, chat: ChatId, call: CallId, wants: Wants, permissions: Arc<Permissions>) {
+        let inbox = Arc::clone(&self.inbox);
+        self.in_background(move || {
+            let found = catch_unwind(|| Found::Pairs(permissions::judge(&wants, &permissions).into())).ok();
+            inbox.push(Event::FactFound { chat, call, fact: Fact::Pairs, found });
+        });
     }
 
     /// Ends the command of a call, if one runs; its event follows.

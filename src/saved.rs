@@ -202,6 +202,8 @@ impl Recorder {
             | Effect::PrepareCall { .. }
             | Effect::FindFact { .. }
             | Effect::FindSaved { .. }
+            | Effect::LoadPermissions { .. }
+            | Effect::FindPairs { .. }
             | Effect::SaveApproval { .. }
             | Effect::AskJudge { .. }
             | Effect::EndJudge { .. }

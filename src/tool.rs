@@ -202,6 +202,10 @@ pub struct GateSettings {
     pub by_command: bool,
     /// Whether there is `gates.is_safe`.
     pub is_safe: bool,
+    /// Whether its definition says what a call wants (`permission`).
+    pub declares: bool,
+    /// Whether any of its cmds is a command.
+    pub has_commands: bool,
     /// Whether the judge may be asked: it is enabled, `opts.judge` is set and there is `gates.judge_context`.
     pub judge: bool,
 }
@@ -209,7 +213,15 @@ pub struct GateSettings {
 impl GateSettings {
     /// Only the tool's own setting.
     pub fn new(own: OwnApproval) -> Self {
-        Self { own, protect: false, by_command: false, is_safe: false, judge: false }
+        Self {
+            own,
+            protect: false,
+            by_command: false,
+            is_safe: false,
+            judge: false,
+            declares: false,
+            has_commands: false,
+        }
     }
 }
 

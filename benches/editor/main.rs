@@ -11,6 +11,7 @@ mod measure;
 mod native;
 mod provider;
 mod resume;
+mod rules;
 mod startup;
 
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ const BENCHES: &[Bench] = &[
     ("provider arguments", provider::arguments),
     ("resume", resume::run),
     ("native list", native::run),
+    ("rules", rules::run),
 ];
 
 fn main() -> ExitCode {

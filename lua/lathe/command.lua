@@ -54,7 +54,7 @@ local function open_chat(words)
   local opts, text = {}, {}
   for _, word in ipairs(words) do
     local key, value = word:match("^(%l+)=(.+)$")
-    if #text == 0 and (key == "adapter" or key == "model") then
+    if #text == 0 and (key == "adapter" or key == "model" or key == "agent") then
       opts[key] = value
     else
       text[#text + 1] = word
@@ -115,8 +115,22 @@ local function set_auto(words)
   end
 end
 
+---@param words string[]
+---@param text string what follows the subcommand
+local function why(words, text)
+  local name = words[1]
+  if not name then
+    return notify.info("usage: :Lathe why <tool> [value], such as `:Lathe why bash git push`")
+  end
+  local value = vim.trim(text:sub(#name + 1))
+  -- Quotes around the whole are the user's habit, not a part of the command.
+  value = value:match("^'(.*)'$") or value
+  lathe.why(name, value ~= "" and value or nil)
+end
+
 ---@type table<string, fun(words: string[], text: string)>
 local subcommands = {
+  why = why,
   chat = open_chat,
   toggle = lathe.toggle,
   resume = function(words, text)
@@ -166,7 +180,7 @@ function M.complete(lead, line)
   local candidates = {}
   if #words <= 1 then
     candidates = M.names()
-  elseif words[1] == "tools" or (words[1] == "call" and #words == 2) then
+  elseif words[1] == "tools" or ((words[1] == "call" or words[1] == "why") and #words == 2) then
     candidates = require("lathe.tools").names(true, current())
   elseif words[1] == "auto" and #words == 2 then
     candidates = { "off", "on" }
@@ -176,6 +190,10 @@ function M.complete(lead, line)
     for _, name in ipairs(require("lathe.adapters").names()) do
       candidates[#candidates + 1] = "adapter=" .. name
     end
+    for name in pairs(require("lathe.config").get().agent) do
+      candidates[#candidates + 1] = "agent=" .. name
+    end
+    table.sort(candidates)
   end
   return vim.tbl_filter(function(candidate)
     return vim.startswith(candidate, lead)

@@ -78,7 +78,7 @@ local defaults = {
   permission = nil,                 -- action | { key = action | { { pattern, action }, … } }
   permission_memory = "chat",       -- how long "Always accept" counts: "chat" or "project"
   tool_output = { max_lines = 2000, max_bytes = 51200, encoding = nil },
-  agent = {},                       -- <name> = { permission = … }
+  agent = {},                       -- <name> = { permission = … }; a chat's agent is "build" unless it is told otherwise
   native = {                        -- servers written in Lua, see `:help lathe-native`
     servers = {},                   -- <name> = definition, or true for a built-in one
     settings = {},                  -- <name> = { disabled, disabled_tools, autoApprove, custom_instructions, … }
@@ -234,12 +234,6 @@ local checks = {
   },
 }
 
--- What is accepted, but would be believed to protect while nothing of it is there yet.
-local idle = {
-  permission = "is not there yet: no tool is denied, asked about or allowed by a rule",
-  agent = "is not there yet: every chat has all tools",
-}
-
 -- Tables with fixed names whose values are replaced whole, not merged.
 local whole = { ["interactions.chat.keymaps."] = true }
 
@@ -308,9 +302,6 @@ local function check(default, given, keys, accepted, problems)
       table.sort(known)
       problems[#problems + 1] = ("%s: expected one of %s, got %q"):format(name, table.concat(known, ", "), value)
     else
-      if idle[name] and not (type(value) == "table" and next(value) == nil) then
-        problems[#problems + 1] = ("%s: %s"):format(name, idle[name])
-      end
       local inner = { unpack(keys) }
       inner[#inner + 1] = key
       if type(value) == "table" and type(own) == "table" and not checks[allowed] and not whole[path] then
@@ -356,6 +347,10 @@ function M.setup(opts)
     return problems
   end
   check(defaults, opts or {}, {}, accepted, problems)
+  if opts and (opts.permission ~= nil or opts.agent ~= nil) then
+    local _, wrong = require("lathe.permission").rules(M.get())
+    vim.list_extend(problems, wrong)
+  end
   table.sort(problems)
   return problems
 end

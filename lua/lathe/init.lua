@@ -43,6 +43,7 @@ function M.chat(opts)
   opts = opts or {}
   vim.validate("opts.tools", opts.tools, are_names, true, "list of names")
   vim.validate("opts.prompt", opts.prompt, "string", true)
+  vim.validate("opts.agent", opts.agent, "string", true)
   vim.validate(
     "opts.messages",
     opts.messages,
@@ -99,6 +100,19 @@ function M.resume(id)
   else
     resume.choose()
   end
+end
+
+---Explains what the permission rules say to a call, in the folder and for the agent of the current chat.
+---@param tool string a tool, or the key of a rule such as `bash`
+---@param value string? what it is called with: a command, a path
+---@param callback? fun(lines: string[]?, outcome: string) default: it is printed. `outcome`: "allow", "ask", "deny" or
+---  "none"; lines nil: what went wrong
+function M.why(tool, value, callback)
+  vim.validate("tool", tool, "string")
+  vim.validate("value", value, "string", true)
+  vim.validate("callback", callback, "callable", true)
+  local permissions = require("lathe.chat.permissions")
+  permissions.why(tool, value, M.get_chat(0) or M.last_chat(), callback or permissions.print)
 end
 
 ---Makes a tool known, as if it were in `interactions.chat.tools`.

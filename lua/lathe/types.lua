@@ -67,6 +67,7 @@ error("lathe.types is for the language server only")
 ---@field handlers? lathe.ToolHandlers
 ---@field output? lathe.ToolOutput
 ---@field gates? lathe.ToolGates
+---@field permission? lathe.ToolPermission what permission rules see of a call; default: its name, and `*`
 ---@field opts? lathe.ToolOpts
 ---@field native? fun(chat: lathe.Chat, call: lathe.Call): string? of a native server's; what the user's settings say
 ---@field schema_text? string JSON text of the parameters, of a native server's
@@ -76,6 +77,12 @@ error("lathe.types is for the language server only")
 ---@field routes? boolean
 ---@field args? table the call's arguments
 ---@field function_call? lathe.FunctionCall
+
+---What a call wants, for permission rules. Both functions are synchronous; one that throws makes the call ask.
+---@class lathe.ToolPermission
+---@field key? string the rules' key, such as `read`, `edit` or `bash`; default: the tool's name
+---@field values? fun(args: table): string[] paths for `read`, `edit` and `list`, shell texts for `bash`
+---@field paths? fun(args: table): string[] paths that may be outside of the project
 
 ---The same under the name that annotations of other tools use.
 ---@alias lathe.Tools.Tool lathe.Tool
@@ -343,12 +350,14 @@ error("lathe.types is for the language server only")
 ---@field prompt? string text for the input
 ---@field submit? boolean send it
 ---@field hidden? boolean open no window
+---@field agent? string whose permission rules count; default "build"
 
 ---What may run without a question.
 ---@class lathe.Approval
 ---@field scope "chat"|"project"
 ---@field tool string
 ---@field value string? the one command; nil: every call of the tool
+---@field is_pattern boolean whether `*` and `?` in it are wildcards
 ---@field since integer when it was given, seconds since 1970
 ---@field chat_id integer? with scope "chat"
 ---@field project string? its folder, with scope "project"
@@ -533,11 +542,15 @@ error("lathe.types is for the language server only")
 ---@field set_auto fun(o: { chat: integer, auto: boolean })
 ---@field keep_approvals fun(o: { folder: string }) where those of projects are kept
 ---@field approvals fun(): table[] with a field `message` when some are missing
----@field forget_approval fun(o: { chat: integer?, project: string?, tool: string, value: string? })
+---@field forget_approval fun(o: { chat: integer?, project: string?, tool: string, value: string?, is_pattern: boolean? })
+---@field load_permissions fun(o: table): integer the number of its reply
+---@field fail_permissions fun(o: { chat: integer, call: integer })
+---@field why fun(o: table): integer the number of its reply
+---@field is_safe fun(o: { text: string, patterns: string[] }): boolean
 ---@field ask_judge fun(o: table) chat, call, system, prompt, wire, and what the wire needs
 ---@field fail_judge fun(o: { chat: integer, call: integer, message: string })
 ---@field command_text fun(o: { text: string, env: table }): string? the text with its values put in
----@field answer fun(o: { chat: integer, call: integer, answer: string, reason: string? })
+---@field answer fun(o: { chat: integer, call: integer, answer: string, reason: string?, pattern: string? })
 ---@field run_command fun(o: lathe.CommandCmd): string? why nothing was run
 ---@field last_line fun(call: integer): string? what its command printed last
 ---@field finish_cmd fun(chat: integer, call: integer, cmd: integer, succeeded: boolean)
@@ -564,10 +577,7 @@ error("lathe.types is for the language server only")
 
 ---@alias lathe.Copying "own"|"first"|"shared"
 ---@alias lathe.PrepareCall fun(chat: integer, call: integer, args: table, copying: lathe.Copying): boolean, ...
----@alias lathe.Cause "doom_loop"|"protected"|"auto_mode"|"own_approval"
-
----The texts: `note`, `scope` and `value`. Scope and value are what *Always accept* remembers; no scope: it is not offered.
----@alias lathe.AskApproval fun(chat: integer, call: integer, cause: lathe.Cause, rest: integer, ...: string?): string?
+---@alias lathe.AskApproval fun(chat: integer, call: integer, question: lathe.Question): string?
 
 ---A call is over. Returns how it looks when the chat is saved: state, head, fact, body.
 ---@alias lathe.FinishCall fun(chat: integer, call: integer, status: lathe.CallStatus, content: string?,
@@ -597,6 +607,8 @@ error("lathe.types is for the language server only")
 ---@field finish_batch fun(chat: integer, failed: boolean)
 ---@field prepare_call lathe.PrepareCall
 ---@field find_fact fun(chat: integer, call: integer, fact: string): boolean|string|nil
+---@field load_permissions fun(chat: integer, call: integer)
+---@field find_wants fun(chat: integer, call: integer): table?
 ---@field ask_judge fun(chat: integer, call: integer)
 ---@field end_judge fun(chat: integer, call: integer, status: "safe"|"unsafe"|"error"|"stopped", reason: string)
 ---@field ask_approval lathe.AskApproval

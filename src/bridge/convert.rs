@@ -356,22 +356,24 @@ pub fn approvals(
     saved: Result<Vec<SavedApproval>, ApprovalsError>,
 ) -> mlua::Result<Value> {
     let list = lua.create_table()?;
-    let entry = |scope: Scope, tool: String, value: Option<String>, since: u64| -> mlua::Result<Table> {
+    let entry = |scope: Scope, approval: Approval, since: u64| -> mlua::Result<Table> {
+        let Approval { tool, value, is_pattern } = approval;
         let entry = lua.create_table()?;
         entry.raw_set("scope", scope.as_str())?;
         entry.raw_set("tool", tool)?;
         entry.raw_set("value", value)?;
+        entry.raw_set("is_pattern", is_pattern)?;
         entry.raw_set("since", since)?;
         list.raw_push(&entry)?;
         Ok(entry)
     };
     for (chat, approval, since) in chats {
-        entry(Scope::Chat, approval.tool, approval.value, since)?.raw_set("chat", chat.0)?;
+        entry(Scope::Chat, approval, since)?.raw_set("chat", chat.0)?;
     }
     match saved {
         Ok(saved) => {
-            for SavedApproval { project, tool, value, since } in saved {
-                entry(Scope::Project, tool, value, since)?.raw_set("project", project)?;
+            for saved in saved {
+                entry(Scope::Project, saved.approval(), saved.since)?.raw_set("project", saved.project)?;
             }
         }
         Err(error) => list.raw_set("message", error.to_string())?,
@@ -407,6 +409,15 @@ pub fn integer(value: &Value) -> Option<u64> {
 /// A string, only if it is UTF-8: one that another text could be taken for.
 pub fn exact_text(value: &Value) -> Option<String> {
     value.as_string().and_then(|text| text.to_str().ok().map(|text| text.to_owned()))
+}
+
+/// A string or a list of strings, all of them UTF-8.
+pub fn exact_texts(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::String(_) => exact_text(value).map(|text| vec![text]),
+        Value::Table(table) => table.sequence_values::<Value>().map(|item| exact_text(&item.ok()?)).collect(),
+        _ => None,
+    }
 }
 
 /// A string. Bytes that are no UTF-8 cannot be part of a conversation and are replaced.

@@ -6,11 +6,12 @@ use std::time::Instant;
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Value};
 
 use super::convert::{Fields, JsonMarks, Unfolding, exact_text, integer, text};
+use super::permissions::{self, Asked};
 use super::replies::Make;
 use crate::chat::restore::{Body, Look};
 use crate::engine::{Answer, ChatId, Effect, Event, LogLevel, Notice, Output, OutputOutcome, TurnEnd};
 use crate::error::Error;
-use crate::gate::{Cause, Fact, Found, Question};
+use crate::gate::{Cause, Fact, Found};
 use crate::message::Message;
 use crate::runtime::Runtime;
 use crate::tool::{CallId, Copying, Defined, GateSettings, OwnApproval, Preparation};
@@ -35,7 +36,8 @@ macro_rules! performers {
 
 performers! {
     take_input hold_input start_turn send_request finish_request show_text show_reasoning add_message take_back_message
-    cut_history add_call start_batch finish_batch prepare_call find_fact ask_judge end_judge ask_approval close_question run_cmd
+    cut_history add_call start_batch finish_batch prepare_call find_fact load_permissions find_wants ask_judge end_judge
+    ask_approval close_question run_cmd
     store_text kill_jobs run_output run_exit restore_message restore_call reply finish_call notify tell finish_turn clear_chat
     close_chat log
 }
@@ -129,8 +131,18 @@ impl Performers {
                 let found = found(fact, &given)?;
                 return Ok(Some(Event::FactFound { chat, call: id, fact, found }));
             }
-            Effect::FindSaved { chat, call: id, project, approval } => {
-                runtime.find_approval(chat, id, project, approval)
+            Effect::LoadPermissions { chat, call: id } => {
+                call("load_permissions", &lua_fn.load_permissions, (chat.0, id.0))?
+            }
+            Effect::FindPairs { chat, call: id, permissions: rules } => {
+                let given: Value = call("find_wants", &lua_fn.find_wants, (chat.0, id.0))?;
+                match permissions::wants(&given) {
+                    Some(wants) => runtime.find_pairs(chat, id, wants, rules),
+                    None => return Ok(Some(Event::FactFound { chat, call: id, fact: Fact::Pairs, found: None })),
+                }
+            }
+            Effect::FindSaved { chat, call: id, project, approvals } => {
+                runtime.find_approvals(chat, id, project, approvals)
             }
             Effect::SaveApproval { project, approval } => runtime.save_approval(project, approval),
             Effect::AskJudge { chat, call: id } => call("ask_judge", &lua_fn.ask_judge, (chat.0, id.0))?,
@@ -139,11 +151,10 @@ impl Performers {
                 let (status, reason) = judged.as_ref().map_or(("stopped", ""), |judged| judged.words());
                 call("end_judge", &lua_fn.end_judge, (chat.0, id.0, status, reason))?
             }
-            Effect::AskApproval { chat, call: id, question: Question { cause, note, remember }, rest } => {
-                let scope = remember.as_ref().map(|(_, scope)| scope.as_str());
-                let value = remember.and_then(|(approval, _)| approval.value);
-                let arguments = (chat.0, id.0, cause_word(cause), rest, note, scope, value);
-                let given = call("ask_approval", &lua_fn.ask_approval, arguments)?;
+            Effect::AskApproval { chat, call: id, question, rest } => {
+                let cause = cause_word(question.cause);
+                let asked = Asked { question, cause, rest };
+                let given = call("ask_approval", &lua_fn.ask_approval, (chat.0, id.0, asked))?;
                 let reason = optional_text("ask_approval", &given)?;
                 return Ok(reason.map(|reason| reject(chat, id, reason)));
             }
@@ -289,6 +300,12 @@ pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
         Effect::FindFact { chat, call, fact } => {
             Some(Event::FactFound { chat: *chat, call: *call, fact: *fact, found: None })
         }
+        Effect::LoadPermissions { chat, call } => {
+            Some(Event::FactFound { chat: *chat, call: *call, fact: Fact::Rules, found: None })
+        }
+        Effect::FindPairs { chat, call, .. } => {
+            Some(Event::FactFound { chat: *chat, call: *call, fact: Fact::Pairs, found: None })
+        }
         Effect::FindSaved { chat, call, .. } => {
             Some(Event::FactFound { chat: *chat, call: *call, fact: Fact::Saved, found: None })
         }
@@ -397,6 +414,8 @@ fn preparation(chat: ChatId, call: CallId, given: &MultiValue) -> Result<Event, 
             protect: flags & 32 != 0,
             by_command: flags & 64 != 0,
             is_safe: flags & 128 != 0,
+            declares: flags & 512 != 0,
+            has_commands: flags & 1024 != 0,
             judge: flags & 256 != 0,
         },
         timeout_ms: if at(4).is_nil() { None } else { Some(whole(4)?) },
@@ -469,6 +488,8 @@ fn end_word(end: TurnEnd) -> &'static str {
 
 fn cause_word(cause: Cause) -> &'static str {
     match cause {
+        Cause::Unknown => "unknown",
+        Cause::Rule => "rule",
         Cause::DoomLoop => "doom_loop",
         Cause::Protected => "protected",
         Cause::AutoMode => "auto_mode",
@@ -483,6 +504,8 @@ fn fact_word(fact: Fact) -> &'static str {
         Fact::IsSafe => "is_safe",
         Fact::JudgeContext => "judge_context",
         // They have effects of their own.
+        Fact::Rules => "rules",
+        Fact::Pairs => "pairs",
         Fact::Saved => "saved",
         Fact::Judge => "judge",
     }
@@ -504,7 +527,7 @@ fn found(fact: Fact, given: &Value) -> Result<Option<Found>, PerformError> {
             Value::Nil | Value::String(_) => Ok(exact_text(given).map(Found::CmdString)),
             other => Err(returned("find_fact", "a string or nil", other)),
         },
-        Fact::Saved | Fact::Judge => Ok(None),
+        Fact::Rules | Fact::Pairs | Fact::Saved | Fact::Judge => Ok(None),
     }
 }
 

@@ -263,6 +263,7 @@ fn runs_foreign_code(effect: &Effect) -> bool {
         effect,
         Effect::SendRequest { .. }
             | Effect::FindFact { .. }
+            | Effect::FindPairs { .. }
             | Effect::AskJudge { .. }
             | Effect::EndJudge { .. }
             | Effect::RunCmd { .. }

@@ -131,6 +131,7 @@ impl Chat {
             rest: batch.queued(),
             approvals: &mut self.approvals,
             auto: self.auto,
+            permissions: self.permissions.as_ref(),
             settings: &self.settings,
             effects: shell.effects,
         };

@@ -7,6 +7,8 @@ use serde_json::json;
 
 use super::*;
 use crate::adapter::EndReason;
+use crate::gate::pair::{BASH, Pair, Want};
+use crate::gate::rule::{Action, Layer, Pattern, Rule, Rules, Source};
 use crate::gate::{Cause, FACT_LIMIT_MS};
 use crate::message::Call;
 use crate::saved::{self, Recorder};
@@ -51,6 +53,7 @@ impl Hand {
         let mut engine = Engine::default();
         let chat = engine.next_chat();
         engine.handle(0, Event::ChatOpened { chat, settings });
+        engine.handle(0, Event::PermissionsLoaded { chat, permissions: Arc::default() });
         Self { engine, chat, now_ms: 0 }
     }
 
@@ -140,10 +143,25 @@ fn asks(effects: &[Effect]) -> Option<(Question, usize)> {
     })
 }
 
+/// Some rules: `ls` runs, `git push` does not, what else `git` does is asked about.
+fn permissions() -> Arc<Permissions> {
+    let source = Source { layer: Layer::Setup, agent: None, place: "setup()".into(), line: None };
+    let source = Arc::new(source);
+    let rule = |(pattern, action)| Rule {
+        key: Pattern::key(BASH),
+        pattern: Pattern::key(pattern),
+        action,
+        source: Arc::clone(&source),
+    };
+    let list = [("ls", Action::Allow), ("git *", Action::Ask), ("git push *", Action::Deny)];
+    let rules = Rules::new(list.into_iter().map(rule).collect());
+    Arc::new(Permissions { rules, places: crate::gate::path::Places::default() })
+}
+
 /// What step 8 of the gate asks.
 fn own_question(tool: &str) -> Question {
-    let approval = Approval { tool: tool.to_owned(), value: None };
-    Question { cause: Cause::OwnApproval, note: None, remember: Some((approval, Scope::Chat)) }
+    let remember = vec![Approval::new(tool, None)];
+    Question { remember, ..Question::once(Cause::OwnApproval, None, Scope::Chat) }
 }
 
 fn ended(effects: &[Effect]) -> Option<TurnEnd> {
@@ -628,9 +646,9 @@ fn r153_the_third_equal_call_asks_and_auto_answers_do_not_stick() {
         let preparation = preparation(1, defines, OwnApproval::Run, None);
         effects = hand.say(Event::CallPrepared { chat, call, preparation });
         if round >= 3 {
-            let question = Question { cause: Cause::DoomLoop, note: None, remember: None };
+            let question = Question::once(Cause::DoomLoop, None, Scope::Chat);
             assert_eq!(asks(&effects), Some((question, 0)), "round {round}");
-            hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Always });
+            hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Always { pattern: None } });
         } else {
             assert_eq!(asks(&effects), None, "round {round}");
         }
@@ -959,9 +977,9 @@ fn a_judge_that_never_answers_counts_as_ask_after_30_s_and_the_question_says_so(
     let late = hand.fact(call, Found::Judge(Judged::Safe("late".into())));
     assert!(matches!(late[..], [Effect::Log { level: LogLevel::Debug, .. }]), "{late:?}");
     let effects = hand.fact(call, Found::CmdString("rm x".into()));
-    let approval = Approval { tool: "calculator".into(), value: Some("rm x".into()) };
+    let remember = vec![Approval::new("calculator", Some("rm x".into()))];
     let note = Some("judge failed: no answer in 30 s".to_owned());
-    let question = Question { cause: Cause::AutoMode, note, remember: Some((approval, Scope::Chat)) };
+    let question = Question { remember, ..Question::once(Cause::AutoMode, note, Scope::Chat) };
     assert_eq!(asks(&effects), Some((question, 1)));
     // What is late now says nothing about the open question either.
     let late = hand.fact(call, Found::Judge(Judged::Safe("late".into())));
@@ -1011,12 +1029,12 @@ fn r016_an_approval_that_is_taken_back_asks_again() {
         effects = hand.say(Event::CallPrepared { chat, call, preparation });
         assert_eq!(asks(&effects), expected.then(|| (own_question("calculator"), 0)), "round {round}");
         if expected {
-            hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Always });
+            hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Always { pattern: None } });
         }
         effects = hand.succeed(call, "text");
         effects = hand.answer(&effects, &[("c", "calculator", Ok(json!({"n": round + 1})))]);
         if round == 2 {
-            let approval = Approval { tool: "calculator".into(), value: None };
+            let approval = Approval::new("calculator", None);
             assert_eq!(hand.engine.approvals(), vec![(chat, approval.clone(), 0)]);
             hand.say(Event::ApprovalForgotten { chat, approval });
             assert_eq!(hand.engine.approvals(), vec![]);
@@ -1032,13 +1050,13 @@ fn approvals_for_a_project_are_saved_and_looked_up_there_and_nowhere_else() {
     let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
     let call = prepared(&effects)[0];
     let preparation = preparation(1, Defined::default(), OwnApproval::Ask, None);
-    let approval = Approval { tool: "calculator".into(), value: None };
-    let look_up = Effect::FindSaved { chat, call, project: Arc::clone(&project), approval: approval.clone() };
+    let approval = Approval::new("calculator", None);
+    let look_up = Effect::FindSaved { chat, call, project: Arc::clone(&project), approvals: vec![approval.clone()] };
     assert_eq!(hand.say(Event::CallPrepared { chat, call, preparation }), vec![look_up]);
     let effects = hand.fact(call, Found::Saved(false));
-    let question = Question { remember: Some((approval.clone(), Scope::Project)), ..own_question("calculator") };
+    let question = Question { remember: vec![approval.clone()], scope: Scope::Project, ..own_question("calculator") };
     assert_eq!(asks(&effects), Some((question, 0)));
-    let effects = hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Always });
+    let effects = hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Always { pattern: None } });
     assert!(effects.contains(&Effect::SaveApproval { project, approval }), "{effects:?}");
     assert_eq!(hand.engine.approvals(), vec![]);
 }
@@ -1257,6 +1275,7 @@ impl Storm {
                     let bits = self.choose(16);
                     (preparation.gate.protect, preparation.gate.by_command) = (bits & 1 != 0, bits & 2 != 0);
                     (preparation.gate.is_safe, preparation.gate.judge) = (bits & 4 != 0, bits & 8 != 0);
+                    (preparation.gate.declares, preparation.gate.has_commands) = (self.choose(4) == 3, bits & 1 != 0);
                     Event::CallPrepared { chat, call, preparation }
                 };
                 self.queue.push_back(event);
@@ -1268,13 +1287,29 @@ impl Storm {
                     Fact::CmdString => Found::CmdString(if answer { "ls" } else { "rm" }.to_owned()),
                     Fact::IsSafe => Found::IsSafe(answer),
                     Fact::JudgeContext => Found::JudgeContext(answer),
-                    Fact::Saved | Fact::Judge => panic!("{fact:?} is not Lua's"),
+                    Fact::Rules | Fact::Pairs | Fact::Saved | Fact::Judge => panic!("{fact:?} is not Lua's"),
                 };
                 let found = (self.choose(3) != 2).then_some(found);
                 self.queue.push_back(Event::FactFound { chat, call, fact, found });
             }
-            Effect::FindSaved { chat, call, approval, .. } => {
-                let found = Some(Found::Saved(self.saved.contains(&approval)));
+            Effect::LoadPermissions { chat, call } => {
+                // Loaded, or not; at once or late.
+                let event = match self.choose(3) {
+                    0 => Event::FactFound { chat, call, fact: Fact::Rules, found: None },
+                    _ => Event::PermissionsLoaded { chat, permissions: permissions() },
+                };
+                self.loose.push(event);
+            }
+            Effect::FindPairs { chat, call, .. } => {
+                let values = ["ls", "git push", "rm x", "git status"];
+                let some = (0..self.choose(3))
+                    .map(|_| Want::new(Pair::new(BASH, values[self.choose(4) as usize]), &permissions().rules))
+                    .collect();
+                let found = (self.choose(4) != 3).then_some(Found::Pairs(some));
+                self.loose.push(Event::FactFound { chat, call, fact: Fact::Pairs, found });
+            }
+            Effect::FindSaved { chat, call, approvals, .. } => {
+                let found = Some(Found::Saved(approvals.iter().all(|approval| self.saved.contains(approval))));
                 self.loose.push(Event::FactFound { chat, call, fact: Fact::Saved, found });
             }
             Effect::SaveApproval { approval, .. } => drop(self.saved.insert(approval)),
@@ -1296,7 +1331,7 @@ impl Storm {
                 let answer = match self.choose(6) {
                     0 => Answer::Cancel,
                     1 => Answer::Reject { reason: None },
-                    2 => Answer::Always,
+                    2 => Answer::Always { pattern: None },
                     _ => Answer::Accept,
                 };
                 let event = Event::ApprovalAnswered { chat, call, answer };
@@ -1464,7 +1499,8 @@ impl Storm {
                 Some(self.loose.swap_remove(at))
             }
             11 => Some(Event::Submitted { chat }),
-            12 => Some(match self.choose(8) {
+            12 => Some(match self.choose(9) {
+                7 => Event::PermissionsLoaded { chat, permissions: permissions() },
                 5 => Event::Retried { chat },
                 6 => Event::LastMessageTaken { chat },
                 0 => Event::ChatStopped { chat },

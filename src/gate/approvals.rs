@@ -1,7 +1,9 @@
-//! Remembered approvals: what the user answered with *Always accept*. Always a tool, or one of its commands letter by
-//! letter: no wildcards (R011). Those of a project are kept in a file, which is the runtime's business.
+//! Remembered approvals: what the user answered with *Always accept*. A tool, one of its commands letter by letter (R011),
+//! or the pattern that the user has typed. Those of a project are kept in a file, which is the runtime's business.
 
 use std::collections::BTreeMap;
+
+use super::rule::{Action, Pattern};
 
 /// How far an approval reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,10 +27,29 @@ impl Scope {
 /// What may run without a question.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Approval {
-    /// The tool's name.
+    /// The tool's name, or the key of a permission rule.
     pub tool: String,
-    /// The one command that may; none: every call of the tool.
+    /// The one value that may; none: every call of the tool.
     pub value: Option<String>,
+    /// Whether `*` and `?` in the value are wildcards: only where the user has typed them.
+    pub is_pattern: bool,
+}
+
+impl Approval {
+    /// An approval of a whole tool, or of one value, letter by letter.
+    pub fn new(tool: &str, value: Option<String>) -> Self {
+        Self { tool: tool.to_owned(), value, is_pattern: false }
+    }
+
+    /// Whether this one, as it was given, covers what another is asked for.
+    pub fn covers(&self, asked: &Self) -> bool {
+        match (&self.value, &asked.value) {
+            (Some(pattern), Some(value)) if self.is_pattern => {
+                self.tool == asked.tool && Pattern::key(pattern).matches(value, Action::Allow)
+            }
+            _ => self == asked,
+        }
+    }
 }
 
 /// The approvals of one chat, each with the time it was given at.
@@ -41,6 +62,7 @@ pub struct Approvals {
 struct Tool {
     since_ms: Option<u64>,
     values: BTreeMap<String, u64>,
+    patterns: BTreeMap<String, u64>,
 }
 
 impl Approvals {
@@ -48,6 +70,7 @@ impl Approvals {
     pub fn remember(&mut self, approval: Approval, now_ms: u64) {
         let tool = self.tools.entry(approval.tool).or_default();
         match approval.value {
+            Some(pattern) if approval.is_pattern => drop(tool.patterns.entry(pattern).or_insert(now_ms)),
             Some(value) => drop(tool.values.entry(value).or_insert(now_ms)),
             None => drop(tool.since_ms.get_or_insert(now_ms)),
         }
@@ -57,10 +80,11 @@ impl Approvals {
     pub fn forget(&mut self, approval: &Approval) -> bool {
         let Some(tool) = self.tools.get_mut(&approval.tool) else { return false };
         let was_there = match &approval.value {
+            Some(pattern) if approval.is_pattern => tool.patterns.remove(pattern).is_some(),
             Some(value) => tool.values.remove(value).is_some(),
             None => tool.since_ms.take().is_some(),
         };
-        if tool.since_ms.is_none() && tool.values.is_empty() {
+        if tool.since_ms.is_none() && tool.values.is_empty() && tool.patterns.is_empty() {
             self.tools.remove(&approval.tool);
         }
         was_there
@@ -76,7 +100,10 @@ impl Approvals {
     pub fn cover(&self, approval: &Approval) -> bool {
         let Some(tool) = self.tools.get(&approval.tool) else { return false };
         match &approval.value {
-            Some(value) => tool.values.contains_key(value),
+            Some(value) => {
+                let matches = |pattern: &String| Pattern::key(pattern).matches(value, Action::Allow);
+                tool.values.contains_key(value) || tool.patterns.keys().any(matches)
+            }
             None => tool.since_ms.is_some(),
         }
     }
@@ -85,9 +112,11 @@ impl Approvals {
     pub fn list(&self) -> Vec<(Approval, u64)> {
         let mut list = Vec::new();
         for (name, tool) in &self.tools {
-            let approval = |value: Option<&String>| Approval { tool: name.clone(), value: value.cloned() };
+            let approval = |value: Option<&String>| Approval::new(name, value.cloned());
             list.extend(tool.since_ms.map(|since_ms| (approval(None), since_ms)));
             list.extend(tool.values.iter().map(|(value, since_ms)| (approval(Some(value)), *since_ms)));
+            let pattern = |value: &String| Approval { is_pattern: true, ..approval(Some(value)) };
+            list.extend(tool.patterns.iter().map(|(value, since_ms)| (pattern(value), *since_ms)));
         }
         list
     }

@@ -7,6 +7,11 @@ use crate::tool::GateSettings;
 
 const ALL: [Fact; 6] = [Fact::OwnApproval, Fact::CmdString, Fact::Saved, Fact::IsSafe, Fact::JudgeContext, Fact::Judge];
 
+fn no_rules() -> &'static Rules {
+    static NONE: std::sync::LazyLock<Rules> = std::sync::LazyLock::new(Rules::default);
+    &NONE
+}
+
 fn call(own: OwnApproval) -> GatedCall<'static> {
     GatedCall {
         tool: "run",
@@ -15,6 +20,7 @@ fn call(own: OwnApproval) -> GatedCall<'static> {
         auto: false,
         waived: false,
         scope: Scope::Chat,
+        rules: Some(no_rules()),
     }
 }
 
@@ -26,7 +32,7 @@ fn guarded() -> GatedCall<'static> {
 }
 
 fn approval(tool: &str, value: Option<&str>) -> Approval {
-    Approval { tool: tool.to_owned(), value: value.map(str::to_owned) }
+    Approval::new(tool, value.map(str::to_owned))
 }
 
 fn given(list: &[(&str, Option<&str>)]) -> Approvals {
@@ -48,7 +54,10 @@ fn failed(list: &[Fact]) -> Facts {
 }
 
 fn asks(cause: Cause, note: Option<&str>, remember: Option<(Approval, Scope)>) -> Verdict {
-    Verdict::Ask(Question { cause, note: note.map(str::to_owned), remember })
+    let scope = remember.as_ref().map_or(Scope::Chat, |(_, scope)| *scope);
+    let remember = remember.into_iter().map(|(approval, _)| approval).collect();
+    let note = note.map(str::to_owned);
+    Verdict::Ask(Question { cause, note, remember, scope, wants: vec![], suggestion: None })
 }
 
 fn cmd(text: &str) -> Found {
@@ -213,12 +222,14 @@ fn calls_in_a_run_skip_the_own_question_only_and_not_for_single_commands() {
 
 fn settings() -> impl Strategy<Value = GateSettings> {
     let own = prop_oneof![Just(OwnApproval::Run), Just(OwnApproval::Ask), Just(OwnApproval::Function)];
-    (own, any::<[bool; 4]>()).prop_map(|(own, [protect, by_command, is_safe, judge])| GateSettings {
+    (own, any::<[bool; 5]>()).prop_map(|(own, [protect, by_command, is_safe, judge, has_commands])| GateSettings {
         own,
         protect,
         by_command,
         is_safe,
         judge,
+        declares: false,
+        has_commands,
     })
 }
 
@@ -230,6 +241,7 @@ fn calls() -> impl Strategy<Value = GatedCall<'static>> {
         auto,
         waived,
         scope: if project { Scope::Project } else { Scope::Chat },
+        rules: Some(no_rules()),
     })
 }
 
@@ -316,13 +328,13 @@ proptest! {
     ) {
         let (verdict, needed) = settle(&call, &approvals, &world, &[]);
         if call.repeated >= DOOM_LOOP {
-            prop_assert_eq!(verdict, asks(Cause::DoomLoop, None, None));
+            prop_assert_eq!(verdict, Verdict::Ask(Question::once(Cause::DoomLoop, None, call.scope)));
             prop_assert_eq!(needed, vec![]);
         } else if call.auto && call.settings.protect {
-            prop_assert_eq!(verdict, asks(Cause::Protected, None, None));
+            prop_assert_eq!(verdict, Verdict::Ask(Question::once(Cause::Protected, None, call.scope)));
             prop_assert_eq!(needed, vec![]);
         } else {
-            prop_assert!(matches!(verdict, Verdict::Allow | Verdict::Ask(_)));
+            prop_assert!(matches!(verdict, Verdict::Allow | Verdict::Ask(_)), "no rules, no deny");
         }
     }
 
@@ -353,7 +365,9 @@ proptest! {
         call in calls(), approvals in remembered(), world in worlds(), other in prop_oneof![Just("ls"), Just("rm x"), Just("rm")],
     ) {
         let (verdict, _) = settle(&call, &approvals, &world, &[]);
-        if let Verdict::Ask(Question { remember: Some((remember, scope)), cause, .. }) = verdict {
+        if let Verdict::Ask(Question { remember, scope, cause, .. }) = verdict
+            && let [remember] = &remember[..]
+        {
             prop_assert_eq!(scope, call.scope);
             prop_assert!(matches!(cause, Cause::AutoMode | Cause::OwnApproval));
             prop_assert_eq!(remember.value.is_some(), call.settings.by_command);
@@ -370,4 +384,181 @@ proptest! {
             }
         }
     }
+}
+
+// Rules ---------------------------------------------------------------------------------------------------------------
+
+/// Rules of `setup()` behind those that are built in.
+fn rules(list: &[(&str, &str, Action)]) -> Rules {
+    let source = rule::Source { layer: rule::Layer::Setup, agent: None, place: "setup()".to_owned(), line: None };
+    let source = Arc::new(source);
+    let own = list.iter().map(|(key, pattern, action)| Rule {
+        key: rule::Pattern::key(key),
+        pattern: rule::Pattern::key(pattern),
+        action: *action,
+        source: Arc::clone(&source),
+    });
+    Rules::new(rule::defaults("/").into_iter().chain(own).collect())
+}
+
+fn shell_call<'a>(rules: &'a Rules, own: OwnApproval) -> GatedCall<'a> {
+    let settings = GateSettings { declares: true, ..GateSettings::new(own) };
+    GatedCall { settings, rules: Some(rules), ..call(own) }
+}
+
+fn wants(rules: &Rules, list: &[(&str, &str)]) -> Facts {
+    let pairs: Vec<_> = list.iter().map(|(key, value)| Want::new(Pair::new(key, value), rules)).collect();
+    facts(&[Found::Pairs(pairs.into())])
+}
+
+use Action::{Allow as Yes, Ask as Maybe, Deny as No};
+
+#[test]
+fn p41_deny_is_final_and_quotes_its_rule() {
+    let list = rules(&[(BASH, "*", Yes), (BASH, "rm *", No)]);
+    let call = GatedCall { auto: true, repeated: 5, ..shell_call(&list, OwnApproval::Run) };
+    let mut approvals = given(&[("run", None), (BASH, Some("rm x"))]);
+    approvals.remember(Approval { is_pattern: true, ..approval(BASH, Some("*")) }, 1);
+    let verdict = decide(&call, &approvals, &wants(&list, &[(BASH, "ls"), (BASH, "rm x")]));
+    assert_eq!(verdict, Verdict::Deny("denied by rule bash \"rm *\" (setup()): rm x".to_owned()));
+}
+
+#[test]
+fn rows_39_and_r012_an_approval_lifts_no_deny() {
+    let list = rules(&[("edit", "*", Maybe), ("edit", "SECRET.md", No)]);
+    let mut approvals = Approvals::default();
+    approvals.remember(Approval { is_pattern: true, ..approval("edit", Some("*")) }, 1);
+    let t = |value: &str| decide(&shell_call(&list, OwnApproval::Ask), &approvals, &wants(&list, &[("edit", value)]));
+    assert!(matches!(t("SECRET.md"), Verdict::Deny(_)));
+    assert_eq!(t("a.txt"), Verdict::Allow);
+}
+
+#[test]
+fn row_40_a_prefix_that_was_taken_covers_what_it_matches() {
+    let list = rules(&[(BASH, "*", Maybe)]);
+    let mut approvals = Approvals::default();
+    approvals.remember(Approval { is_pattern: true, ..approval(BASH, Some("git status *")) }, 1);
+    let t = |value: &str| decide(&shell_call(&list, OwnApproval::Run), &approvals, &wants(&list, &[(BASH, value)]));
+    assert_eq!(t("git status -s"), Verdict::Allow);
+    let Verdict::Ask(question) = t("git stash") else { panic!("it asks") };
+    assert_eq!(question.cause, Cause::Rule);
+    assert_eq!(question.remember, [approval(BASH, Some("git stash"))]);
+    assert_eq!(question.wants, [(BASH.to_owned(), "git stash".to_owned())]);
+    assert_eq!(question.suggestion, None, "two words of three");
+    assert_eq!(question.note.as_deref(), Some("asked by rule bash \"*\" (setup())"));
+    let Verdict::Ask(question) = t("git log -3") else { panic!("it asks") };
+    assert_eq!(question.suggestion.as_deref(), Some("git log *"));
+}
+
+#[test]
+fn r011_what_is_remembered_is_literal() {
+    let list = rules(&[(BASH, "*", Maybe)]);
+    let approvals = given(&[(BASH, Some("sed -n 's/a*/b/p' f"))]);
+    let t = |value: &str| decide(&shell_call(&list, OwnApproval::Run), &approvals, &wants(&list, &[(BASH, value)]));
+    assert_eq!(t("sed -n 's/a*/b/p' f"), Verdict::Allow);
+    assert!(matches!(t("sed -n 's/aX/b/w out; s/b/p' f"), Verdict::Ask(_)));
+}
+
+#[test]
+fn row_45_auto_mode_turns_ask_into_allow_and_never_deny() {
+    let list = rules(&[(BASH, "*", Maybe), (BASH, "rm *", No)]);
+    let call = GatedCall { auto: true, ..shell_call(&list, OwnApproval::Ask) };
+    let t = |value: &str| decide(&call, &Approvals::default(), &wants(&list, &[(BASH, value)]));
+    assert_eq!(t("ls"), Verdict::Allow);
+    assert!(matches!(t("rm x"), Verdict::Deny(_)));
+    let protected = GateSettings { protect: true, ..call.settings };
+    let call = GatedCall { settings: protected, ..call };
+    let verdict = decide(&call, &Approvals::default(), &wants(&list, &[(BASH, "ls")]));
+    assert_eq!(verdict, asks(Cause::Protected, None, None));
+}
+
+#[test]
+fn a_rule_that_allows_all_of_a_call_beats_the_tools_own_setting_and_one_that_allows_a_part_does_not() {
+    let list = rules(&[(BASH, "git *", Yes)]);
+    let call = shell_call(&list, OwnApproval::Ask);
+    let t = |wanted: &[(&str, &str)]| decide(&call, &Approvals::default(), &wants(&list, wanted));
+    assert_eq!(t(&[(BASH, "git status")]), Verdict::Allow);
+    assert_eq!(
+        t(&[(BASH, "git status"), (BASH, "ls")]),
+        asks(Cause::OwnApproval, None, Some((approval("run", None), Scope::Chat)))
+    );
+    assert_eq!(
+        t(&[("read", "a.env.example")]),
+        asks(Cause::OwnApproval, None, Some((approval("run", None), Scope::Chat))),
+        "what is built in allows nothing"
+    );
+    let protected = GateSettings { protect: true, ..call.settings };
+    let auto = GatedCall { settings: protected, auto: true, ..call };
+    assert_eq!(
+        decide(&auto, &Approvals::default(), &wants(&list, &[(BASH, "git status")])),
+        Verdict::Allow,
+        "step 3 comes before 4"
+    );
+}
+
+#[test]
+fn r153_a_rule_may_allow_or_deny_the_third_identical_call() {
+    let t = |action: Option<Action>| {
+        let list = action.map(|action| (rule::DOOM_LOOP, "run", action));
+        let list = rules(list.as_slice());
+        decide(
+            &GatedCall { repeated: 3, rules: Some(&list), ..call(OwnApproval::Run) },
+            &Approvals::default(),
+            &Facts::default(),
+        )
+    };
+    assert_eq!(t(None), asks(Cause::DoomLoop, None, None));
+    assert_eq!(t(Some(Maybe)), asks(Cause::DoomLoop, None, None));
+    assert_eq!(t(Some(Yes)), Verdict::Allow);
+    assert!(matches!(t(Some(No)), Verdict::Deny(_)));
+}
+
+#[test]
+fn what_cannot_be_found_out_asks_and_is_not_remembered() {
+    let list = rules(&[(BASH, "*", Yes)]);
+    let call = GatedCall { auto: true, ..shell_call(&list, OwnApproval::Run) };
+    let lost = decide(&call, &given(&[("run", None)]), &failed(&[Fact::Pairs]));
+    let note = "what it wants could not be found, see `:Lathe log`";
+    assert_eq!(lost, asks(Cause::Unknown, Some(note), None));
+    let unloaded = GatedCall { rules: None, ..call };
+    assert_eq!(decide(&unloaded, &Approvals::default(), &Facts::default()), Verdict::Need(Fact::Rules));
+    let note = "the permission rules could not be loaded, see `:Lathe log`";
+    assert_eq!(
+        decide(&unloaded, &Approvals::default(), &failed(&[Fact::Rules])),
+        asks(Cause::Unknown, Some(note), None)
+    );
+}
+
+#[test]
+fn r019_a_rule_for_a_tools_name_asks_whatever_kind_of_tool_it_is() {
+    let list = rules(&[("run", "*", Maybe)]);
+    let call = GatedCall { rules: Some(&list), ..call(OwnApproval::Run) };
+    assert_eq!(decide(&call, &Approvals::default(), &Facts::default()), Verdict::Need(Fact::Pairs));
+    assert!(matches!(decide(&call, &Approvals::default(), &wants(&list, &[("run", "*")])), Verdict::Ask(_)));
+}
+
+#[test]
+fn a_call_that_no_rule_concerns_looks_for_nothing() {
+    let list = rules(&[("other", "*", No), (BASH, "*", No)]);
+    let call = GatedCall { rules: Some(&list), ..call(OwnApproval::Run) };
+    assert_eq!(decide(&call, &Approvals::default(), &Facts::default()), Verdict::Allow);
+    let mut commands = call;
+    commands.settings.has_commands = true;
+    assert_eq!(decide(&commands, &Approvals::default(), &Facts::default()), Verdict::Need(Fact::Pairs));
+}
+
+#[test]
+fn r016_what_a_rule_asks_about_is_asked_once_and_again_when_it_was_taken_back() {
+    let list = rules(&[("edit", "*", Maybe)]);
+    let call = shell_call(&list, OwnApproval::Run);
+    let mut approvals = Approvals::default();
+    let facts = wants(&list, &[("edit", "f")]);
+    let Verdict::Ask(question) = decide(&call, &approvals, &facts) else { panic!("it asks") };
+    question.remember.iter().for_each(|approval| approvals.remember(approval.clone(), 1));
+    assert_eq!(decide(&call, &approvals, &facts), Verdict::Allow);
+    question.remember.iter().for_each(|approval| assert!(approvals.forget(approval)));
+    assert!(matches!(decide(&call, &approvals, &facts), Verdict::Ask(_)));
+    // In a project they are looked for where those of the project are.
+    let project = GatedCall { scope: Scope::Project, ..call };
+    assert_eq!(decide(&project, &approvals, &facts), Verdict::Need(Fact::Saved));
 }

@@ -38,13 +38,21 @@ pub struct SavedApproval {
     /// The one command that may run; none: every call of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
+    /// Whether the user has typed wildcards into the value.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_pattern: bool,
     /// When it was given, in seconds since 1970.
     pub since: u64,
 }
 
 impl SavedApproval {
     fn is(&self, project: &str, approval: &Approval) -> bool {
-        self.project == project && self.tool == approval.tool && self.value == approval.value
+        self.project == project && self.approval() == *approval
+    }
+
+    /// What was approved.
+    pub fn approval(&self) -> Approval {
+        Approval { tool: self.tool.clone(), value: self.value.clone(), is_pattern: self.is_pattern }
     }
 }
 
@@ -130,8 +138,8 @@ fn change(path: &Path, change: Change, project: &str, approval: &Approval) -> Re
         (Change::Remove, Some(at)) => drop(approvals.remove(at)),
         (Change::Add, None) => {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-            let Approval { tool, value } = approval.clone();
-            approvals.push(SavedApproval { project: project.to_owned(), tool, value, since });
+            let Approval { tool, value, is_pattern } = approval.clone();
+            approvals.push(SavedApproval { project: project.to_owned(), tool, value, is_pattern, since });
         }
     }
     let mut text =
@@ -170,7 +178,7 @@ enum Job {
         chat: ChatId,
         call: CallId,
         project: Arc<str>,
-        approval: Approval,
+        approvals: Vec<Approval>,
     },
     Change {
         change: Change,
@@ -199,9 +207,9 @@ impl ProjectApprovals {
         lock(&self.path).as_deref().map_or_else(|| Ok(Vec::new()), read)
     }
 
-    /// Looks an approval up → [`Event::FactFound`], always.
-    pub fn find(&self, inbox: &Arc<Inbox>, chat: ChatId, call: CallId, project: Arc<str>, approval: Approval) {
-        if self.send(inbox, Job::Find { chat, call, project, approval }).is_err() {
+    /// Looks approvals up, whether all are there → [`Event::FactFound`], always.
+    pub fn find(&self, inbox: &Arc<Inbox>, chat: ChatId, call: CallId, project: Arc<str>, approvals: Vec<Approval>) {
+        if self.send(inbox, Job::Find { chat, call, project, approvals }).is_err() {
             inbox.push(Event::FactFound { chat, call, fact: Fact::Saved, found: None });
         }
     }
@@ -257,9 +265,13 @@ impl ProjectApprovals {
 
 fn work_off(path: &Path, inbox: &Inbox, job: Job, told: &mut String) {
     match job {
-        Job::Find { chat, call, project, approval } => {
+        Job::Find { chat, call, project, approvals } => {
             let found = match read(path) {
-                Ok(saved) => Some(Found::Saved(saved.iter().any(|saved| saved.is(&project, &approval)))),
+                Ok(mut saved) => {
+                    saved.retain(|saved| *saved.project == *project);
+                    let is_there = |asked: &Approval| saved.iter().any(|saved| saved.approval().covers(asked));
+                    Some(Found::Saved(approvals.iter().all(is_there)))
+                }
                 Err(error) => {
                     let text = error.to_string();
                     // It is found so at every call.
@@ -287,12 +299,12 @@ mod tests {
     use super::*;
 
     fn approval(tool: &str, value: Option<&str>) -> Approval {
-        Approval { tool: tool.to_owned(), value: value.map(str::to_owned) }
+        Approval::new(tool, value.map(str::to_owned))
     }
 
     fn saved(path: &Path) -> Vec<(String, Approval)> {
         let all = read(path).unwrap();
-        all.into_iter().map(|saved| (saved.project, Approval { tool: saved.tool, value: saved.value })).collect()
+        all.into_iter().map(|saved| (saved.project.clone(), saved.approval())).collect()
     }
 
     #[test]

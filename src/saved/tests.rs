@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::engine::{ChatId, TurnEnd};
+use crate::gate::approvals::Scope;
 use crate::gate::{Cause, Question};
 use crate::message::Call;
 use crate::tool::CallStatus;
@@ -266,7 +267,7 @@ fn effects_become_records_in_their_order_and_share_the_messages() {
     let (chat, call) = (CHAT, CallId(7));
     let answer = Arc::new(llm("", &["c1"]));
     let outcome = Arc::new(result("c1", "42", false));
-    let question = Question { cause: Cause::OwnApproval, note: None, remember: None };
+    let question = Question::once(Cause::OwnApproval, None, Scope::Chat);
     let added =
         Effect::AddCall { chat, call, wire_id: "c1".into(), name: "glob".into(), arguments: "{}".into(), runs: None };
     let (status, message) = (CallStatus::Success, Arc::clone(&outcome));

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::engine::{ChatId, ChatSettings, Effect, LogLevel, Output, OutputOutcome};
 use crate::gate::approvals::{Approval, Approvals, Scope};
-use crate::gate::{self, Fact, Facts};
+use crate::gate::{self, Fact, Facts, Permissions};
 use crate::message::{Attachment, Message};
 use crate::native::media::Given;
 use crate::tool::{CallId, CallStatus, Copying, Defined, GateSettings, KeptMedia, OwnApproval, Preparation, shown};
@@ -28,6 +28,8 @@ pub struct Context<'a> {
     pub approvals: &'a mut Approvals,
     /// Whether the chat is in auto mode.
     pub auto: bool,
+    /// The permission rules; none: they are not loaded yet.
+    pub permissions: Option<&'a Arc<Permissions>>,
     /// What the chat was opened with.
     pub settings: &'a ChatSettings,
     /// Where effects go.
@@ -110,7 +112,7 @@ enum Stage {
     /// The gate waits for a fact. The reply to a synchronous question always comes; here too a cut may come first.
     Deciding { run: Run, facts: Facts, fact: Fact, since_ms: u64 },
     /// The user is asked; the clock stands still. *Always accept* remembers `remember`.
-    Asking { run: Run, since_ms: u64, remember: Option<(Approval, Scope)> },
+    Asking { run: Run, since_ms: u64, remember: (Vec<Approval>, Scope) },
     /// A cmd runs. `command`: in a process, whose end is reported in any case.
     Running { run: Run, cmd: usize, command: bool },
     /// The process of a cmd is being ended. What it printed belongs into the result.

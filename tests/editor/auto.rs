@@ -484,7 +484,7 @@ fn every_failure_of_the_judges_server_asks_with_its_reason_and_without_its_key()
         assert!(text.contains(shown), "{shown}\n{text}");
         assert!(!text.contains(KEY), "{text}");
         assert_eq!(editor.lua_int("return #ran"), 0);
-        assert!(editor.lua_bool("return chat.questions[1].remember.value == 'cmd 1'"));
+        assert!(editor.lua_bool("return chat.questions[1].remember[1].value == 'cmd 1'"));
         editor.assert_quiet();
     }
 }

@@ -8,7 +8,7 @@ package.cpath = vim.api.nvim_get_runtime_file("lua/lathe_core.so", false)[1]:gsu
 lib, seen, act = require("lathe_core"), {}, {}
 performers = {}
 for name in ([[take_input hold_input start_turn send_request finish_request show_text show_reasoning add_message take_back_message cut_history add_call restore_message restore_call reply
-    start_batch finish_batch prepare_call find_fact ask_judge end_judge ask_approval close_question run_cmd store_text kill_jobs run_output
+    start_batch finish_batch prepare_call find_fact load_permissions find_wants ask_judge end_judge ask_approval close_question run_cmd store_text kill_jobs run_output
     run_exit finish_call notify tell finish_turn clear_chat close_chat log]]):gmatch("%S+") do
   performers[name] = function(...)
     seen[#seen + 1] = { name, ... }
@@ -25,7 +25,9 @@ function idle()
   return counts.events == 0 and counts.effects == 0
 end
 function open()
-  return lib.open_chat({ auto_submit_success = true, auto_submit_errors = true, max_parallel = 4, max_lines = 2000, max_bytes = 51200 })
+  local id = lib.open_chat({ auto_submit_success = true, auto_submit_errors = true, max_parallel = 4, max_lines = 2000, max_bytes = 51200 })
+  lib.load_permissions({ chat = id, session = "/", home = "/", config_home = "/no/such", readable = {}, rules = {}, agent = "build", tools = {} })
+  return id
 end
 function tools(schema)
   return lib.tool_set({ tools = { { name = "t", schema = schema, numeric_strings = true, parallel = false } } })

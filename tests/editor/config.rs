@@ -81,13 +81,14 @@ fn unknown_options_and_wrong_types_are_told_once_with_their_path_and_the_rest_wo
 }
 
 #[test]
-fn rules_that_nothing_checks_yet_are_told() {
+fn p31_a_bad_rule_is_told_with_its_path() {
     let editor = editor();
-    editor.lua("require('lathe').setup({ permission = { bash = 'deny' }, agent = {} })");
+    editor.lua("require('lathe').setup({ permission = { bash = { ['git *'] = 'alow' } }, agent = { plan = { permission = 5 } } })");
     editor.wait_lua("#told == 1");
-    let told = editor.lua_text("return told[1]");
-    let message = "setup: permission: is not there yet: no tool is denied, asked about or allowed by a rule";
-    assert!(told.starts_with(&format!("lathe: {message}")), "{told}");
+    let told = editor.lua_text("return all_told()");
+    for part in ["permission.bash.git *: expected", "got \"alow\": counts as ask", "agent.plan.permission: expected"] {
+        assert!(told.contains(part), "{told}");
+    }
 }
 
 #[test]

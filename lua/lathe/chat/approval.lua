@@ -14,6 +14,7 @@ local MAX_LINE_BYTES = 1000
 
 -- What made the gate ask, where the tool's own words do not say it.
 local causes = {
+  unknown = "No permission rule could be looked up for this call.",
   doom_loop = "The model makes this very call for the third time in a row.",
   protected = "This tool is protected: it asks in auto mode, too.",
   auto_mode = "In auto mode, each command of this tool that is not known to be safe asks.",
@@ -21,10 +22,17 @@ local causes = {
 
 ---@class lathe.Question
 ---@field call lathe.Call
----@field cause "doom_loop"|"protected"|"auto_mode"|"own_approval"
+---@field cause "unknown"|"doom_loop"|"protected"|"auto_mode"|"rule"|"own_approval"
 ---@field rest integer how many calls *Cancel* would end besides this one
 ---@field note string? what else the user should know
----@field remember { scope: "chat"|"project", value: string? }? what *Always accept* remembers; nil: it is not offered
+---@field remember lathe.Remember? what *Always accept* remembers; nil: it is not offered
+---@field wants { key: string, value: string }[]? what a rule asks about, of all that the call wants
+---@field suggestion string? a pattern that may be remembered in place of the one value
+
+---A list of what is remembered: tool or key of a rule, and value.
+---@class lathe.Remember
+---@field scope "chat"|"project"
+---@field [integer] { tool: string, value: string? }
 
 ---Appends a text's lines; what is too long is cut and counted.
 ---@param lines string[]
@@ -84,8 +92,12 @@ end
 function M.remembers(question)
   local remember = question.remember
   if remember then
-    local what = approvals.value(remember.value, question.call.name)
-    return ("remembers %s in this %s"):format(what, remember.scope)
+    local parts = {}
+    for i, one in ipairs(remember) do
+      parts[i] = approvals.value(one.value, one.tool)
+    end
+    local text = ("remembers %s in this %s"):format(table.concat(parts, ", "), remember.scope)
+    return question.suggestion and text .. ", or a pattern" or text
   end
 end
 
@@ -99,6 +111,9 @@ local function lines_of(chat, question)
     lines[#lines + 1] = block.one_line(question.note)
   end
   append_text(lines, calls.question(call))
+  for _, want in ipairs(question.wants or {}) do
+    append_text(lines, want.value, want.key .. ": ")
+  end
   append_arguments(lines, call.args)
   lines[#lines + 1] = ""
   local remembers = M.remembers(question)
@@ -182,6 +197,25 @@ local function current(chat)
   return chat.questions[1]
 end
 
+---Has the user choose between the very command and a pattern, which they may edit.
+---@param question lathe.Question
+---@param give fun(reason: nil, pattern: string?)
+local function choose_pattern(question, give)
+  local exact, suggestion = question.remember[1].value, question.suggestion
+  local choices = { ("only `%s`"):format(block.one_line(exact or "")), ("a pattern, such as `%s`"):format(suggestion) }
+  vim.ui.select(choices, { prompt = "Always accept" }, function(_, index)
+    if index == 1 then
+      give()
+    elseif index == 2 then
+      vim.ui.input({ prompt = "Pattern (* is anything): ", default = suggestion }, function(pattern)
+        if pattern and pattern:find("%S") then -- <Esc> leaves the question open
+          give(nil, vim.trim(pattern))
+        end
+      end)
+    end
+  end)
+end
+
 ---Answers a question.
 ---@param chat lathe.Chat
 ---@param answer "always"|"accept"|"reject"|"cancel"
@@ -198,14 +232,16 @@ function M.answer(chat, answer)
     return require("lathe.notify").info("this question can only be answered for this call")
   end
   local call = question.call
-  local function give(reason)
+  local function give(reason, pattern)
     -- While the reason was typed the question may have become void.
     if remove(chat, question, answer) then
       call.reason = reason
-      core.lib.answer({ chat = chat.id, call = call.id, answer = answer, reason = reason })
+      core.lib.answer({ chat = chat.id, call = call.id, answer = answer, reason = reason, pattern = pattern })
     end
   end
-  if answer ~= "reject" then
+  if answer == "always" and question.suggestion then
+    return choose_pattern(question, give)
+  elseif answer ~= "reject" then
     return give()
   end
   vim.ui.input({ prompt = "Reason for the model (may be empty): " }, function(reason)

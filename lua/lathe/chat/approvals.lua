@@ -12,6 +12,7 @@ local function remove(approval)
     project = approval.project,
     tool = approval.tool,
     value = approval.value,
+    is_pattern = approval.is_pattern,
   })
 end
 

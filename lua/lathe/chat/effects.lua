@@ -14,6 +14,7 @@ local judge = require("lathe.chat.judge")
 local log = require("lathe.log")
 local native = require("lathe.native.list")
 local notify = require("lathe.notify")
+local permissions = require("lathe.chat.permissions")
 local prompt = require("lathe.chat.prompt")
 local saving = require("lathe.chat.saving")
 local system = require("lathe.chat.system")
@@ -200,29 +201,20 @@ local function tell(chat, kind, text)
   end
 end
 
----Whether a request is still wanted: a key, or the list of tools, may have taken its time.
----@param chats table<integer, lathe.Chat>
+---Asks the adapter for the request and starts it.
 ---@param chat lathe.Chat
 ---@param request integer
----@return boolean
-local function is_current(chats, chat, request)
-  return chats[chat.id] == chat and not chat.is_closing and chat.request == request
-end
-
----@param chats table<integer, lathe.Chat>
----@param chat lathe.Chat
----@param request integer
-local function send(chats, chat, request)
+---@param is_wanted fun(): boolean a key may come late
+local function send(chat, request, is_wanted)
   local prompts = system.prompts(chat)
   adapters.request(chat.adapter, chat, prompts, function(fields, message)
-    -- After a stop nothing is sent any more.
-    if not is_current(chats, chat, request) then
+    if not is_wanted() then
       return
     end
     if fields then
       fields.chat, fields.request, fields.tools = chat.id, request, chat.tool_registry:offered()
       fields.system = prompts
-      -- Maybe long after the effect, when nobody else ends the request. The fields are the adapter's.
+      -- Maybe long after this effect, when nobody else ends the request. The fields are the adapter's.
       local ok, err = pcall(core.lib.start_request, fields)
       if ok then
         return
@@ -288,14 +280,34 @@ function M.performers(chats)
     saving.note(chat) -- a tool may have added others
     chat.request = request
     chat.is_answering = true
+    -- After a stop nothing is sent any more.
+    local function is_wanted()
+      return chats[id] == chat and not chat.is_closing and chat.request == request
+    end
     if not chat.is_listed then
       native.begin_listing()
     end
     chat.is_listed = false
-    chat.tool_registry:prepare(function()
-      if is_current(chats, chat, request) then
-        send(chats, chat, request)
+    chat.tool_registry:gather(function()
+      if not is_wanted() then
+        return
       end
+      -- Before the list is made: they may hide tools from the model.
+      permissions.load(chat, function(fault)
+        if fault and is_wanted() then
+          core.lib.fail_request({
+            chat = id,
+            request = request,
+            message = "the permission rules could not be loaded: " .. fault,
+          })
+        elseif is_wanted() then
+          chat.tool_registry:prepare(function()
+            if is_wanted() then
+              send(chat, request, is_wanted)
+            end
+          end)
+        end
+      end)
     end)
   end
 
@@ -469,14 +481,32 @@ function M.performers(chats)
     end
   end
 
-  function P.ask_approval(id, call, cause, rest, note, scope, value)
+  function P.load_permissions(id, call)
+    local chat = chats[id]
+    if chat then
+      permissions.load(chat, function(message)
+        if message then
+          log.error("the permission rules could not be loaded: " .. message)
+          core.lib.fail_permissions({ chat = id, call = call })
+        end
+      end)
+    end
+  end
+
+  function P.find_wants(id, call)
+    local chat = chats[id]
+    call = chat and chat.calls[call]
+    local definition = call and chat.tool_registry:resolve(call.name)
+    return definition and gate.wants(call, definition) or nil
+  end
+
+  function P.ask_approval(id, call, question)
     local chat = chats[id]
     call = chat and chat.calls[call]
     if not call or chat.is_closing then
       return "the chat is closed"
     end
-    local remember = scope and { scope = scope, value = value } or nil
-    return approval.ask(chat, call, { cause = cause, rest = rest, note = note, remember = remember })
+    return approval.ask(chat, call, question)
   end
 
   function P.close_question(id, call)

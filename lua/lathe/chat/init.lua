@@ -187,6 +187,7 @@ function M.new(opts)
     is_shown = false,
     turn = 0,
     opens_for_questions = opts._opens_for_questions,
+    agent = opts.agent or "build",
   }, Chat)
   chat:find_adapter()
   chat.id = lib.open_chat({

@@ -94,7 +94,7 @@ end
 ---@return lathe.CmdResult
 local function refuse(_, args)
   local fault = M.lookup_fault(args.server_name, args.tool_name)
-    or errors.new("NOT_FOUND", "the tool was just registered: call it again")
+    or errors.new("NOT_FOUND", ("the tool %q cannot be called in this chat"):format(args.tool_name))
   return { status = "error", data = { code = fault.code, text = fault.message } }
 end
 

@@ -8,7 +8,7 @@ local protected = require("lathe.tools.foreign").protected
 local shell = require("lathe.tools.shell")
 
 -- Flags of `prepare_call`'s answer, beside those of the functions that the tool defines.
-local PROTECT, BY_COMMAND, IS_SAFE, JUDGE = 32, 64, 128, 256
+local PROTECT, BY_COMMAND, IS_SAFE, JUDGE, DECLARES, HAS_COMMANDS = 32, 64, 128, 256, 512, 1024
 
 ---The gate's last step as far as it is known without calling the author's functions.
 ---@param tool lathe.Tool
@@ -30,6 +30,17 @@ local function has_judge()
   return require("lathe.config").get().interactions.background.gates.judge.enabled
 end
 
+---@param cmds any[]
+---@return boolean
+local function has_commands(cmds)
+  for i = 1, #cmds do
+    if type(cmds[i]) ~= "function" then
+      return true
+    end
+  end
+  return false
+end
+
 ---What is settled before anything is asked.
 ---@param definition lathe.Tool what was configured: a tool cannot take the user's `protect` from its own copy
 ---@param tool lathe.Tool the call's copy
@@ -37,7 +48,10 @@ end
 ---@return integer flags
 function M.settings(definition, tool)
   local opts, gates = definition.opts, tool.gates
-  local flags = (opts.protect and PROTECT or 0) + (opts.require_cmd_approval and BY_COMMAND or 0)
+  local flags = (opts.protect and PROTECT or 0)
+    + (opts.require_cmd_approval and BY_COMMAND or 0)
+    + (definition.permission ~= nil and DECLARES or 0)
+    + (has_commands(tool.cmds) and HAS_COMMANDS or 0)
   if type(gates) == "table" then
     flags = flags
       + (gates.is_safe and IS_SAFE or 0)
@@ -76,6 +90,16 @@ local function canonical(value, depth)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
+---The text of a command, with the values of its placeholders as it will run.
+---@param call lathe.Call
+---@param entry any
+---@return string?
+local function command_text(call, entry)
+  local text = shell.read(entry)
+  local values = text and shell.values(call.env, call.args)
+  return values and core.lib.command_text({ text = text, env = values }) or nil
+end
+
 ---The text of a call's commands, with the values of its placeholders; nil when a function is among them.
 ---@param call lathe.Call
 ---@return string? text
@@ -87,9 +111,7 @@ local function commands_of(call)
     if type(entry) == "function" then
       return nil, false
     end
-    local text = shell.read(entry)
-    local values = text and shell.values(call.env, call.args)
-    text = values and core.lib.command_text({ text = text, env = values })
+    local text = command_text(call, entry)
     if not text then
       return nil, true
     end
@@ -159,6 +181,54 @@ local function ask_gate(call, name, wanted)
     return false
   end
   return ok, answer
+end
+
+---@param call lathe.Call
+---@param field "values"|"paths"
+---@return string[]|nil list nil: it cannot be known
+local function declared(call, definition, field)
+  local fn = definition[field]
+  if fn == nil then
+    return {}
+  end
+  local ok, list = protected(call, "permission." .. field, fn, call.args)
+  if ok and type(list) == "string" then
+    list = { list }
+  end
+  if not ok or type(list) ~= "table" or not vim.islist(list) then
+    if ok then
+      log.warn(('tool "%s": permission.%s returned %s, not a list of strings'):format(call.name, field, type(list)))
+    end
+    return nil
+  end
+  return list
+end
+
+---What a call wants, as permission rules see it: a key with values, paths, the texts of its commands.
+---@param call lathe.Call
+---@param definition lathe.Tool what was configured: a tool cannot change its key for one call
+---@return { key: string, values: string[], paths: string[], commands: string[] }? wants nil: it cannot be known
+function M.wants(call, definition)
+  local permission = definition.permission or {}
+  if type(permission) ~= "table" or (permission.key ~= nil and type(permission.key) ~= "string") then
+    log.warn(('tool "%s": permission: expected { key = …, values = …, paths = … }'):format(call.name))
+    return nil
+  end
+  local values, paths = declared(call, permission, "values"), declared(call, permission, "paths")
+  if not values or not paths then
+    return nil
+  end
+  local commands = {}
+  for i, entry in ipairs(call.tool.cmds) do
+    if type(entry) ~= "function" then
+      local text = command_text(call, entry)
+      if not text then
+        return nil
+      end
+      commands[#commands + 1] = text
+    end
+  end
+  return { key = permission.key or call.name, values = values, paths = paths, commands = commands }
 end
 
 ---Finds a fact for the gate.

@@ -32,6 +32,7 @@ function M.new(chat)
     _group_order = {},
     _changes = 0,
     _is_ready = true,
+    _hidden = {},
   }, Registry)
 end
 
@@ -228,12 +229,29 @@ function Registry:clear()
   self._changes = self._changes + 1
 end
 
+---Leaves tools out of what the model is offered: permission rules deny every call of them.
+---@param hidden table<string, string> the rule, by the tool's name
+function Registry:hide(hidden)
+  if not vim.deep_equal(self._hidden, hidden) then
+    self._hidden = hidden
+    self._changes = self._changes + 1
+  end
+end
+
+---The rule that hides a tool from the model.
+---@param name string
+---@return string?
+function Registry:hidden_by(name)
+  return self._hidden[name]
+end
+
 ---The tools in use that can be offered now, in the order in which they were added.
+---@param with_hidden boolean? those as well that permission rules hide
 ---@return { name: string, found: lathe.FoundTool }[]
-function Registry:usable()
+function Registry:usable(with_hidden)
   local list = {}
   for _, name in ipairs(self._order) do
-    local found = self:find(name)
+    local found = (with_hidden or not self._hidden[name]) and self:find(name)
     if found then
       list[#list + 1] = { name = name, found = found }
     end
@@ -360,14 +378,24 @@ end
 ---Adds the native tools that can only be called by name, when the tool is in use that does so.
 ---@param self lathe.ToolRegistry
 ---@param usable { name: string, found: lathe.FoundTool, by_name: boolean? }[]
-local function add_by_name(self, usable)
+---@param with_hidden boolean? those as well that permission rules hide
+local function add_by_name(self, usable, with_hidden)
   local router = self.in_use.use_mcp_tool and self:find("use_mcp_tool")
   for _, name in ipairs(router and router.source == "native" and native.names() or {}) do
-    if not self.in_use[name] and not tools.is_configured(name) and native.record(name) then
+    local is_free = not self.in_use[name] and (with_hidden or not self._hidden[name])
+    if is_free and not tools.is_configured(name) and native.record(name) then
       native.refresh(name)
       usable[#usable + 1] = { name = name, found = self:find(name), by_name = true }
     end
   end
+end
+
+---Every tool that the model can reach, hidden ones included.
+---@return { name: string, found: lathe.FoundTool }[]
+function Registry:reachable()
+  local list = self:usable(true)
+  add_by_name(self, list, true)
+  return list
 end
 
 ---@param self lathe.ToolRegistry
@@ -443,25 +471,31 @@ function Registry:offered()
   return self._set
 end
 
----Makes the list ready for a request, in slices: hundreds of tools take longer than the editor may be held.
+---Brings what is in use up to date for a request, in slices: hundreds of tools take longer than the editor may be held.
+---@param done fun() called at once when it takes one slice
+function Registry:gather(done)
+  local from ---@type integer?
+  local function go_on()
+    local next_tool = self:refresh(hrtime() + SLICE_NS, from)
+    if next_tool then
+      from = next_tool > 0 and next_tool or nil
+      return vim.defer_fn(go_on, 0)
+    end
+    self._is_ready = true
+    done()
+  end
+  go_on()
+end
+
+---Makes the list for a request, in slices.
 ---@param done fun() called at once when it takes one slice
 function Registry:prepare(done)
-  local from, listing ---@type integer?, lathe.Listing?
+  if is_fresh(self) then
+    return done()
+  end
+  local listing = begin(self)
   local function go_on()
-    local until_ns = hrtime() + SLICE_NS
-    if not listing then
-      local next_tool = self:refresh(until_ns, from)
-      if next_tool then
-        from = next_tool > 0 and next_tool or nil
-        return vim.defer_fn(go_on, 0)
-      end
-      self._is_ready = true
-      if is_fresh(self) then
-        return done()
-      end
-      listing = begin(self)
-    end
-    if not build(listing, until_ns) then
+    if not build(listing, hrtime() + SLICE_NS) then
       return vim.defer_fn(go_on, 0)
     end
     keep(self, listing)

@@ -267,7 +267,7 @@ fn run_command_can_be_set_turned_off_or_replaced() {
 }
 
 #[test]
-fn a_safe_command_is_one_of_the_list_letter_for_letter() {
+fn a_safe_command_is_one_of_which_every_part_is_listed() {
     let editor = editor();
     editor.lua(
         r#"
@@ -289,8 +289,6 @@ fn a_safe_command_is_one_of_the_list_letter_for_letter() {
         "'-- ls'",
         "'rm -- f.txt'",
         "'env ls'",
-        "'ls '",
-        "' ls'",
         "'LS'",
         "''",
         "' '",
@@ -304,7 +302,6 @@ fn a_safe_command_is_one_of_the_list_letter_for_letter() {
         "'ls', 'ls'",
         "'ls', {}",
         "'ls', { ls = true }",
-        "'ls', { 'ls*' }",
         "'lsof', { 'ls' }",
     ] {
         assert!(!editor.lua_bool(&format!("return is_safe({unsafe_one}) or false")), "{unsafe_one}");

@@ -275,3 +275,32 @@ fn tools_lists_native_tools_and_groups() {
     assert!(lines.contains("files__search") && lines.contains("native") && lines.contains("Search files"), "{lines}");
     assert!(lines.contains("files") && lines.contains("mcp"), "{lines}");
 }
+
+#[test]
+fn n14_a_tool_that_a_rule_denies_for_every_input_is_not_offered_nor_called_by_name() {
+    let editor = editor();
+    editor.lua(
+        "serve('s', 't', function() ran = true end) serve('s', 'u', print)
+         options = {}",
+    );
+    let server = provided(&editor, 1, "{ 's' }");
+    editor.lua(
+        "local before = require('lathe.config').get()
+         require('lathe').setup({ adapters = before.adapters, interactions = { chat = { adapter = 'here' } },
+           native = { auto_approve = true }, permission = { s__t = 'deny' } })
+         send('go')",
+    );
+    editor.wait_ended(1);
+    assert_eq!(names(&server, 0), ["s__u"]);
+    editor.lua(
+        "events = {}
+         require('lathe').setup({ adapters = { http = { fake = require('lathe.adapters').extend('scripted', { turns = {
+             answer('use_mcp_tool', { server_name = 's', tool_name = 't' }, 's__t', {}), { text = 'done' } } }) } },
+           interactions = { chat = { adapter = 'fake' } }, native = { auto_approve = true }, permission = { s__t = 'deny' } })
+         chat = require('lathe').chat({ tools = { 'mcp' } }) send('go')",
+    );
+    editor.wait_ended(1);
+    assert_eq!(editor.results().len(), 2);
+    assert!(editor.results()[1].contains("not found"), "{:?}", editor.results());
+    assert!(editor.lua_bool("return ran == nil"));
+}

@@ -1,17 +1,5 @@
 -- run_command: runs a command that the model writes. The settings are in its entry of the configuration.
 
----Whether a command may run without a question in Auto mode: only one that the user has listed, letter for letter. Part of
----a longer text is never enough: what follows `;` or `--` could do anything.
----@param command any
----@param listed any `opts.safe_commands`
----@return boolean
-local function is_safe(command, listed)
-  return type(command) == "string"
-    and command:find("%S") ~= nil
-    and type(listed) == "table"
-    and vim.list_contains(listed, command)
-end
-
 ---@type lathe.CmdTool
 return {
   name = "run_command",
@@ -34,9 +22,15 @@ return {
   build_cmd = function(args)
     return args.cmd, args.flag
   end,
+  permission = {
+    key = "bash",
+    values = function(args)
+      return { args.cmd }
+    end,
+  },
   gates = {
     is_safe = function(self)
-      return is_safe(self.args.cmd, self.opts.safe_commands)
+      return require("lathe.permission").is_safe(self.args.cmd, self.opts.safe_commands)
     end,
     judge_context = function(self)
       return "Runs this command in a shell on the user's machine: " .. self.args.cmd

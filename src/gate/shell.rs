@@ -1,0 +1,329 @@
+//! What a shell text would run, write and touch, as far as that can be told without running it (P-60 to P-65). Pure: no
+//! rule is looked at here, and no file. Where it cannot be told, that is said, and the gate asks.
+
+mod inner;
+mod prefix;
+mod word;
+
+use std::cell::RefCell;
+
+use tree_sitter::{Node, Parser, Tree};
+
+pub use prefix::{is_safe, suggest};
+pub use word::PathText;
+use word::Word;
+
+/// A longer text is not looked into.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// How deep shells may stand in shells (`sh -c "sh -c …"`).
+const MAX_DEPTH: usize = 16;
+
+/// What there is to judge about a shell text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Script {
+    /// Nothing but blanks and comments.
+    Empty,
+    /// It cannot be understood: it is judged as one value, and asked about (P-64).
+    Unparsable,
+    /// It was understood.
+    Parsed(Parts),
+}
+
+/// The parts of a shell text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// Every simple command, those inside of others as well.
+    pub commands: Vec<Command>,
+    /// Paths that it names where only paths stand.
+    pub paths: Vec<PathUse>,
+}
+
+/// One simple command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// What a rule sees: as it is written, and as words (P-61). The strictest verdict counts.
+    pub values: Vec<String>,
+    /// The words with the program's name in place of its path. It can only make a verdict stricter: who allows `ls` does
+    /// not allow `/tmp/ls`.
+    pub named: Option<String>,
+    /// What it runs depends on what is only known when it runs: at least ask.
+    pub is_opaque: bool,
+}
+
+/// A path that is read, written or gone to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathUse {
+    /// Which one.
+    pub path: PathText,
+    /// It is the target of a redirection that writes (P-63).
+    pub is_write: bool,
+    /// It stands for a folder: the working directory from then on.
+    pub is_folder: bool,
+}
+
+thread_local! {
+    static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
+}
+
+fn tree(text: &str) -> Option<Tree> {
+    PARSER.with_borrow_mut(|parser| {
+        if parser.is_none() {
+            let mut new = Parser::new();
+            new.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+            *parser = Some(new);
+        }
+        parser.as_mut()?.parse(text, None)
+    })
+}
+
+/// Whether the grammar and a shell may take a text for different things: line ends and blanks that are none, bytes that
+/// end a text early.
+fn is_odd(text: &str) -> bool {
+    let odd = |letter: char| {
+        (letter.is_control() && letter != '\n' && letter != '\t') || (letter.is_whitespace() && !letter.is_ascii())
+    };
+    text.len() > MAX_BYTES || text.contains(odd)
+}
+
+/// Takes a shell text apart.
+pub fn parse(text: &str) -> Script {
+    let mut parts = Parts::default();
+    match collect(&mut parts, text, 0) {
+        None => Script::Unparsable,
+        Some(()) if parts == Parts::default() => Script::Empty,
+        Some(()) => Script::Parsed(parts),
+    }
+}
+
+/// Adds the parts of a text. None: it cannot be understood.
+fn collect(parts: &mut Parts, text: &str, depth: usize) -> Option<()> {
+    if is_odd(text) || depth > MAX_DEPTH {
+        return None;
+    }
+    // A shell joins lines before anything else, but in comments and quotes; the grammar takes them for blanks. Judged
+    // both ways, nothing hides in the difference.
+    if text.contains("\\\n") {
+        walk(parts, &text.replace("\\\n", ""), depth)?;
+    }
+    walk(parts, text, depth)
+}
+
+fn walk(parts: &mut Parts, text: &str, depth: usize) -> Option<()> {
+    let tree = tree(text)?;
+    if tree.root_node().has_error() {
+        return None;
+    }
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        visit(parts, node, text, depth)?;
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return Some(());
+            }
+        }
+    }
+}
+
+fn visit(parts: &mut Parts, node: Node, text: &str, depth: usize) -> Option<()> {
+    match node.kind() {
+        "command" => command(parts, node, text, depth),
+        "declaration_command" | "unset_command" => parts.commands.push(plain(node, text)),
+        "test_command" => {
+            let written = raw(node, text);
+            let mut test = plain(node, text);
+            // In `[`, what the grammar takes for a comparison is a redirection.
+            test.is_opaque = !written.starts_with("[[") && written.contains(['<', '>']);
+            parts.commands.push(test);
+        }
+        "variable_assignment" => {
+            let parent = node.parent().map_or("", |parent| parent.kind());
+            if !matches!(parent, "command" | "declaration_command" | "variable_assignments") {
+                parts.commands.push(plain(node, text));
+            }
+        }
+        "variable_assignments" => parts.commands.push(plain(node, text)),
+        "redirected_statement" => return statement(parts, node, text, depth),
+        "file_redirect" => redirect(parts, node, text),
+        "command_substitution" => {
+            let written = raw(node, text);
+            // Backquotes inside of backquotes are escaped, which the grammar takes for text.
+            if let Some(inner) = written.strip_prefix('`').and_then(|rest| rest.strip_suffix('`'))
+                && inner.contains('\\')
+            {
+                collect(parts, &unescape_backquoted(inner), depth + 1)?;
+            }
+        }
+        _ => {}
+    }
+    Some(())
+}
+
+fn raw<'t>(node: Node, text: &'t str) -> &'t str {
+    text.get(node.byte_range()).unwrap_or_default()
+}
+
+/// The statements whose redirections stand behind a command, innermost first: it is the last command of their body.
+fn redirected<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+    let mut statements = Vec::new();
+    let mut at = node;
+    while let Some(parent) = at.parent() {
+        if parent.kind() == "redirected_statement" {
+            let body = parent.child_by_field_name("body");
+            if body.is_none_or(|body| body.id() != at.id()) {
+                break;
+            }
+            statements.push(parent);
+        } else if !matches!(parent.kind(), "list" | "pipeline" | "negated_command")
+            || parent
+                .named_child(parent.named_child_count().saturating_sub(1) as u32)
+                .is_none_or(|last| last.id() != at.id())
+        {
+            break;
+        }
+        at = parent;
+    }
+    statements
+}
+
+/// With its redirections, when it has some.
+fn written<'t>(node: Node, text: &'t str) -> &'t str {
+    let end = redirected(node).last().map_or(node.end_byte(), Node::end_byte);
+    text.get(node.start_byte()..end).unwrap_or_default().trim()
+}
+
+/// Adds the words behind the target of each redirection: the grammar takes them for more targets, and they are words of
+/// the command.
+fn words_behind(words: &mut Vec<Word>, redirect: Node, text: &str) {
+    let mut cursor = redirect.walk();
+    match redirect.kind() {
+        "file_redirect" => {
+            let targets = redirect.children_by_field_name("destination", &mut cursor);
+            words.extend(targets.skip(1).map(|word| Word::read(word, text)));
+        }
+        "heredoc_redirect" => {
+            for child in redirect.children(&mut cursor) {
+                match child.kind() {
+                    "file_redirect" | "herestring_redirect" => words_behind(words, child, text),
+                    _ => {}
+                }
+            }
+            let mut cursor = redirect.walk();
+            let arguments = redirect.children_by_field_name("argument", &mut cursor);
+            words.extend(arguments.map(|word| Word::read(word, text)));
+        }
+        _ => {}
+    }
+}
+
+/// A command of which nothing else runs.
+fn plain(node: Node, text: &str) -> Command {
+    Command { values: vec![written(node, text).to_owned()], named: None, is_opaque: false }
+}
+
+fn unescape_backquoted(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let escaped = letters.peek().copied().filter(|next| letter == '\\' && matches!(next, '\\' | '`' | '$'));
+        result.push(escaped.unwrap_or(letter));
+        if escaped.is_some() {
+            letters.next();
+        }
+    }
+    result
+}
+
+fn command(parts: &mut Parts, node: Node, text: &str, depth: usize) {
+    let mut words = Vec::new();
+    let mut has_assignments = false;
+    let mut cursor = node.walk();
+    for child in node.children(&mut cursor) {
+        match child.kind() {
+            "variable_assignment" => has_assignments = true,
+            "file_redirect" | "herestring_redirect" | "heredoc_redirect" => words_behind(&mut words, child, text),
+            "comment" => {}
+            "command_name" => words.push(Word::read(child.child(0).unwrap_or(child), text)),
+            _ => words.push(Word::read(child, text)),
+        }
+    }
+    for statement in redirected(node) {
+        let mut cursor = statement.walk();
+        let redirects: Vec<_> = statement.children_by_field_name("redirect", &mut cursor).collect();
+        redirects.into_iter().for_each(|redirect| words_behind(&mut words, redirect, text));
+    }
+    let before = parts.commands.len();
+    inner::judge(parts, &words, &words, depth);
+    // As it is written: the first of what was added is the command itself, when it has a rule of its own at all.
+    let written = written(node, text);
+    match parts.commands.get_mut(before) {
+        Some(own) if own.values[0] != written => own.values.insert(0, written.to_owned()),
+        Some(_) => {}
+        None if has_assignments => parts.commands.push(plain(node, text)),
+        None => {}
+    }
+}
+
+/// Redirections with something in front of them that takes no words: then what the grammar takes for more targets is a
+/// command, or an error.
+fn statement(parts: &mut Parts, node: Node, text: &str, depth: usize) -> Option<()> {
+    let mut cursor = node.walk();
+    let mut words = Vec::new();
+    for redirect in node.children_by_field_name("redirect", &mut cursor) {
+        words_behind(&mut words, redirect, text);
+    }
+    if words.is_empty() {
+        return Some(());
+    }
+    let mut last = node.child_by_field_name("body");
+    while let Some(inner) =
+        last.filter(|last| matches!(last.kind(), "list" | "pipeline" | "negated_command" | "redirected_statement"))
+    {
+        last = match inner.kind() {
+            "redirected_statement" => inner.child_by_field_name("body"),
+            _ => inner.named_child(inner.named_child_count().saturating_sub(1) as u32),
+        };
+    }
+    match last.map(|last| last.kind()) {
+        Some("command") => Some(()), // its words
+        Some(_) => None,
+        None => {
+            inner::judge(parts, &words, &words, depth);
+            Some(())
+        }
+    }
+}
+
+fn redirect(parts: &mut Parts, node: Node, text: &str) {
+    let Some(target) = node.child_by_field_name("destination") else { return };
+    let before = text.get(node.start_byte()..target.start_byte()).unwrap_or_default();
+    let operator = before.trim().trim_start_matches(|letter: char| letter.is_ascii_digit());
+    let word = Word::read(target, text);
+    let path = word.path();
+    // `2>&1`, `>&-`: no file.
+    let copies = operator.ends_with('&') && operator.len() == 2;
+    let is_descriptor =
+        |path: &str| path == "-" || path.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit());
+    if copies && matches!(&path, PathText::Known(path) if is_descriptor(path)) {
+        return;
+    }
+    if matches!(&path, PathText::Known(path) if is_free(path)) {
+        return;
+    }
+    parts.paths.push(PathUse { path, is_write: operator.contains('>'), is_folder: false });
+}
+
+/// What is written to these is not written to a file (P-63).
+fn is_free(path: &str) -> bool {
+    matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin")
+        || path
+            .strip_prefix("/dev/fd/")
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests;

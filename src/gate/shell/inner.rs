@@ -1,0 +1,471 @@
+//! Programs that run other programs: where the inner command begins, and what a command's words say about paths (P-62,
+//! P-65).
+
+use super::word::{PathText, Word};
+use super::{Command, Parts, PathUse, collect};
+
+/// How a program that runs another takes its own arguments.
+struct Wrapper {
+    name: &'static str,
+    /// Options, by letter, that take a value: in the same word or the next.
+    with_value: &'static str,
+    /// Options, by letter, that take none, or one in the same word.
+    without_value: &'static str,
+    /// Long options that take a value, in the same word after `=` or in the next.
+    long_with_value: &'static [&'static str],
+    /// Long options that take none, or one after `=`.
+    long_without_value: &'static [&'static str],
+    /// How many words stand before the inner command.
+    operands: usize,
+    /// `NAME=value` words may stand before the inner command.
+    assigns: bool,
+}
+
+const fn wrapper(name: &'static str, with_value: &'static str, without_value: &'static str) -> Wrapper {
+    Wrapper {
+        name,
+        with_value,
+        without_value,
+        long_with_value: &[],
+        long_without_value: &[],
+        operands: 0,
+        assigns: false,
+    }
+}
+
+/// Options that are not here make the inner command impossible to find: then it is asked.
+const WRAPPERS: &[Wrapper] = &[
+    Wrapper {
+        long_with_value: &[
+            "user",
+            "group",
+            "prompt",
+            "host",
+            "close-from",
+            "chdir",
+            "chroot",
+            "role",
+            "type",
+            "other-user",
+        ],
+        long_without_value: &["preserve-env", "non-interactive", "stdin", "set-home", "reset-timestamp", "background"],
+        assigns: true,
+        ..wrapper("sudo", "ugphCDRrtTU", "AbEHknPS")
+    },
+    wrapper("doas", "uC", "n"),
+    Wrapper {
+        long_with_value: &["unset", "chdir"],
+        long_without_value: &["ignore-environment", "null"],
+        assigns: true,
+        ..wrapper("env", "uC", "i0")
+    },
+    wrapper("command", "", "p"),
+    wrapper("builtin", "", ""),
+    wrapper("exec", "a", "cl"),
+    wrapper("nohup", "", ""),
+    Wrapper { long_without_value: &["wait", "fork", "ctty"], ..wrapper("setsid", "", "cfw") },
+    Wrapper { long_with_value: &["adjustment"], ..wrapper("nice", "n", "0123456789") },
+    Wrapper {
+        long_with_value: &["class", "classdata"],
+        long_without_value: &["ignore"],
+        ..wrapper("ionice", "cn", "t")
+    },
+    Wrapper { long_with_value: &["input", "output", "error"], ..wrapper("stdbuf", "ioe", "") },
+    Wrapper {
+        long_with_value: &["format", "output"],
+        long_without_value: &["append", "portability", "verbose", "quiet"],
+        ..wrapper("time", "fo", "apvq")
+    },
+    Wrapper {
+        long_with_value: &["kill-after", "signal"],
+        long_without_value: &["foreground", "preserve-status", "verbose"],
+        operands: 1,
+        ..wrapper("timeout", "ks", "fpv")
+    },
+    Wrapper {
+        long_with_value: &["arg-file", "delimiter", "max-args", "max-chars", "max-procs"],
+        long_without_value: &["null", "no-run-if-empty", "verbose", "exit", "interactive", "max-lines", "eof"],
+        ..wrapper("xargs", "adEnPsL", "0rtpxel")
+    },
+    wrapper("coproc", "", ""),
+    wrapper("busybox", "", ""),
+    wrapper("toybox", "", ""),
+];
+
+/// Programs that run what they are given in ways that are not looked into.
+const OPAQUE: &[&str] = &[
+    "alias",
+    "chroot",
+    "chrt",
+    "dbus-run-session",
+    "entr",
+    "fakeroot",
+    "flock",
+    "ltrace",
+    "nsenter",
+    "parallel",
+    "pkexec",
+    "proot",
+    "runuser",
+    "script",
+    "setarch",
+    "setpriv",
+    "strace",
+    "su",
+    "systemd-run",
+    "taskset",
+    "unshare",
+    "watchexec",
+    "xvfb-run",
+    "bwrap",
+    "firejail",
+    "expect",
+    "gdb",
+    "m4",
+    "at",
+    "batch",
+    "crontab",
+];
+
+const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish", "csh", "tcsh", "rbash"];
+
+/// Interpreters, with the letters of options that take a program.
+const INTERPRETERS: &[(&str, &str)] = &[
+    ("python", "c"),
+    ("perl", "eE"),
+    ("ruby", "e"),
+    ("node", "ep"),
+    ("nodejs", "ep"),
+    ("bun", "ep"),
+    ("deno", ""),
+    ("php", "rBRE"),
+    ("lua", "e"),
+    ("luajit", "e"),
+    ("tclsh", ""),
+    ("osascript", "e"),
+    ("pwsh", "cC"),
+    ("rscript", "e"),
+    ("julia", "eE"),
+    ("emacs", ""),
+    ("vim", "c"),
+    ("nvim", "c"),
+    ("ed", ""),
+];
+
+const PATH_PROGRAMS: &[&str] =
+    &["cd", "pushd", "rm", "cp", "mv", "mkdir", "touch", "chmod", "chown", "cat", "ln", "tee"];
+
+/// Adds a command given as words, and those inside of it. `run` are the words as far as they are known to the one that
+/// runs it: with what `xargs` adds, with the folders of `find` for `{}`.
+pub fn judge(parts: &mut Parts, words: &[Word], run: &[Word], depth: usize) {
+    let (Some(first), Some((_, arguments))) = (words.first(), run.split_first()) else { return };
+    let name = first.as_literal();
+    let program = name.as_deref().map(base_name).unwrap_or_default().to_owned();
+    paths(parts, &program, arguments);
+    if matches!(program.as_str(), "cd" | "pushd" | "popd") && name.as_deref() == Some(program.as_str()) {
+        return; // needs no rule (P-64)
+    }
+    let joined = join(words);
+    let named = name.as_ref().filter(|name| **name != program).map(|_| {
+        let rest = &joined[first.text().len().min(joined.len())..];
+        format!("{program}{rest}")
+    });
+    let at = parts.commands.len();
+    parts.commands.push(Command { values: vec![joined], named, is_opaque: false });
+    // An empty name is none: `"" x` fails, but what an expansion leaves empty runs the next word.
+    let is_told = name.is_some_and(|name| !name.is_empty()) && look_inside(parts, &program, arguments, depth).is_some();
+    parts.commands[at].is_opaque = !is_told;
+}
+
+fn join(words: &[Word]) -> String {
+    words.iter().map(Word::text).collect::<Vec<_>>().join(" ")
+}
+
+fn base_name(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// Adds what a program runs. None: that cannot be told.
+fn look_inside(parts: &mut Parts, program: &str, arguments: &[Word], depth: usize) -> Option<()> {
+    if depth > super::MAX_DEPTH || OPAQUE.contains(&program) {
+        return None;
+    }
+    if SHELLS.contains(&program) {
+        return shell(parts, arguments, depth);
+    }
+    if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == program) {
+        let rest = wrapper.inner(arguments)?;
+        if program == "xargs" {
+            // With `-I` what it reads may become part of a text that a shell runs.
+            let replaces = arguments.iter().any(|word| word.text().starts_with("-I"));
+            if replaces && runs_text(rest) {
+                return None;
+            }
+            let run: Vec<_> = rest.iter().cloned().chain([Word::unknown()]).collect();
+            judge(parts, rest, &run, depth + 1);
+        } else {
+            judge(parts, rest, rest, depth + 1);
+        }
+        return Some(());
+    }
+    let versionless = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    if let Some((_, letters)) = INTERPRETERS.iter().find(|(name, _)| *name == versionless) {
+        return interpreter(arguments, letters);
+    }
+    match program {
+        "eval" => collect(parts, &literals(arguments)?.join(" "), depth + 1),
+        "trap" => trap(parts, arguments, depth),
+        "watch" => watch(parts, arguments, depth),
+        "find" => find(parts, arguments, depth),
+        "." | "source" => literals(arguments.get(..1)?).map(|_| ()),
+        "awk" | "gawk" | "mawk" | "nawk" => awk(arguments),
+        _ => Some(()),
+    }
+}
+
+fn literals(words: &[Word]) -> Option<Vec<String>> {
+    words.iter().map(Word::as_literal).collect()
+}
+
+impl Wrapper {
+    /// The words of the inner command; none of them: it runs nothing.
+    fn inner<'w>(&self, arguments: &'w [Word]) -> Option<&'w [Word]> {
+        let mut at = 0;
+        let mut operands = self.operands;
+        while let Some(word) = arguments.get(at) {
+            // What is not known may be an option, a command, or several words.
+            let text = word.as_literal()?;
+            if text == "--" {
+                return Some(arguments.get(at + 1 + operands..).unwrap_or_default());
+            } else if let Some(long) = text.strip_prefix("--") {
+                at += self.long(long)?;
+            } else if text.len() > 1 && text.starts_with('-') {
+                if self.name == "command" && text.contains(['v', 'V']) {
+                    return Some(&[]); // tells what a command is, and runs nothing
+                }
+                at += self.short(&text[1..])?;
+            } else if self.assigns && is_assignment(&text) {
+                at += 1;
+            } else if operands > 0 {
+                (operands, at) = (operands - 1, at + 1);
+            } else {
+                return Some(&arguments[at..]);
+            }
+        }
+        Some(&[])
+    }
+
+    /// How many words a long option takes.
+    fn long(&self, option: &str) -> Option<usize> {
+        let (name, value) = option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
+        if self.long_with_value.contains(&name) {
+            return Some(if value.is_some() { 1 } else { 2 });
+        }
+        self.long_without_value.contains(&name).then_some(1)
+    }
+
+    /// How many words a group of short options takes.
+    fn short(&self, letters: &str) -> Option<usize> {
+        let mut rest = letters;
+        while let Some(letter) = rest.chars().next() {
+            rest = &rest[letter.len_utf8()..];
+            if self.with_value.contains(letter) {
+                return Some(if rest.is_empty() { 2 } else { 1 });
+            }
+            // `-l5`, `-e`: the value is optional and in the same word.
+            if !self.without_value.contains(letter) {
+                return None;
+            }
+            if self.name == "xargs" && matches!(letter, 'e' | 'l') {
+                return Some(1);
+            }
+        }
+        Some(1)
+    }
+}
+
+fn is_assignment(text: &str) -> bool {
+    let is_name =
+        |name: &str| !name.is_empty() && name.chars().all(|letter| letter == '_' || letter.is_ascii_alphanumeric());
+    text.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+/// `sh -c text`, `sh file`; one that reads its commands from elsewhere cannot be told.
+fn shell(parts: &mut Parts, arguments: &[Word], depth: usize) -> Option<()> {
+    let mut reads_text = false;
+    let mut at = 0;
+    while let Some(word) = arguments.get(at) {
+        let text = word.as_literal()?;
+        let letters = text.strip_prefix(['-', '+']).filter(|letters| !letters.is_empty());
+        match letters {
+            Some("-") => {
+                at += 1;
+                break;
+            }
+            Some(long) if long.starts_with('-') => {
+                // `--rcfile x` and the like run more than the text.
+                if !matches!(long, "-norc" | "-noprofile" | "-posix" | "-login" | "-verbose") {
+                    return None;
+                }
+            }
+            Some(letters) => {
+                if !letters.chars().all(|letter| "cexuvflnEhmo".contains(letter)) {
+                    return None;
+                }
+                reads_text |= letters.contains('c');
+                at += usize::from(letters.contains('o')); // `-o pipefail`
+            }
+            None => break,
+        }
+        at += 1;
+    }
+    let word = arguments.get(at)?;
+    if !reads_text {
+        return Some(()); // a script: a program like any other
+    }
+    collect(parts, &word.as_literal()?, depth + 1)
+}
+
+fn interpreter(arguments: &[Word], letters: &str) -> Option<()> {
+    let mut has_file = false;
+    for word in arguments {
+        let text = word.as_literal();
+        let Some(text) = text else {
+            if has_file {
+                continue; // an argument of the script
+            }
+            return None;
+        };
+        if has_file {
+            continue;
+        }
+        if matches!(text.as_str(), "-" | "eval" | "exec" | "repl" | "x")
+            || text.starts_with("--eval")
+            || text.starts_with("--print")
+        {
+            return None;
+        }
+        match text.strip_prefix('-') {
+            Some(long) if long.starts_with('-') => {}
+            Some(short) if short.chars().any(|letter| letters.contains(letter)) => return None,
+            Some(_) => {}
+            None => has_file = true,
+        }
+    }
+    // Without a file it reads its program from somewhere else; `--version` alone is not worth a rule.
+    let is_question =
+        |word: &Word| matches!(word.as_literal().as_deref(), Some("--version" | "-V" | "-v" | "--help" | "-h"));
+    (has_file || arguments.iter().any(is_question)).then_some(())
+}
+
+fn trap(parts: &mut Parts, arguments: &[Word], depth: usize) -> Option<()> {
+    let mut arguments = arguments.iter().skip_while(|word| word.as_literal().as_deref() == Some("--"));
+    match arguments.next() {
+        None => Some(()),
+        Some(action) => {
+            let action = action.as_literal()?;
+            if matches!(action.as_str(), "" | "-" | "-p" | "-l") {
+                Some(())
+            } else {
+                collect(parts, &action, depth + 1)
+            }
+        }
+    }
+}
+
+fn watch(parts: &mut Parts, arguments: &[Word], depth: usize) -> Option<()> {
+    let options = Wrapper {
+        long_with_value: &["interval"],
+        long_without_value: &["differences", "no-title", "beep", "errexit", "chgexit", "color", "precise"],
+        ..wrapper("watch", "n", "dtbegcp")
+    };
+    let rest = options.inner(arguments)?;
+    // It gives its words to a shell, quotes and all.
+    if rest.is_empty() { Some(()) } else { collect(parts, &literals(rest)?.join(" "), depth + 1) }
+}
+
+/// Whether a shell or `eval` is somewhere among the words.
+fn runs_text(words: &[Word]) -> bool {
+    words.iter().any(|word| {
+        let text = word.text();
+        SHELLS.contains(&base_name(&text)) || text == "eval" || text == "env" || text == "xargs"
+    })
+}
+
+fn find(parts: &mut Parts, arguments: &[Word], depth: usize) -> Option<()> {
+    let is_root = |word: &&Word| !word.text().starts_with(['-', '(', '!']);
+    let roots = &arguments[..arguments.iter().take_while(is_root).count()];
+    let mut at = 0;
+    while let Some(word) = arguments.get(at) {
+        at += 1;
+        let Some(text) = word.as_literal() else {
+            if word.text().starts_with(['-', '$', '`']) {
+                return None; // it may stand for `-exec`
+            }
+            continue;
+        };
+        if !matches!(text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
+            continue;
+        }
+        let is_end = |word: &Word| matches!(word.text().as_str(), ";" | "+");
+        let length = arguments[at..].iter().position(is_end)?;
+        let inner = &arguments[at..at + length];
+        // `{}` in the text of an inner shell becomes part of that text.
+        if runs_text(inner) && inner.iter().any(|word| word.text() != "{}" && word.text().contains("{}")) {
+            return None;
+        }
+        let run = inner.iter().flat_map(|word| if word.text() == "{}" { roots } else { std::slice::from_ref(word) });
+        let run: Vec<_> = run.cloned().collect();
+        judge(parts, inner, &run, depth + 1);
+        at += length + 1;
+    }
+    Some(())
+}
+
+/// A program of awk can run commands and write files.
+fn awk(arguments: &[Word]) -> Option<()> {
+    let texts = literals(arguments);
+    let is_harmless =
+        |text: &String| !text.contains("system") && !text.contains(['|', '>']) && !text.contains("getline");
+    texts.filter(|texts| texts.iter().all(is_harmless)).map(|_| ())
+}
+
+/// Adds the paths that the arguments of some programs are (P-65).
+fn paths(parts: &mut Parts, program: &str, arguments: &[Word]) {
+    if !PATH_PROGRAMS.contains(&program) {
+        return;
+    }
+    let is_folder = matches!(program, "cd" | "pushd");
+    let mut add = |path: PathText| parts.paths.push(PathUse { path, is_write: false, is_folder });
+    let mut has_ended = false;
+    let mut count = 0;
+    for word in arguments {
+        let text = word.text();
+        if !has_ended && text == "--" {
+            has_ended = true;
+        } else if !has_ended && text.len() > 1 && text.starts_with('-') {
+            // A path may hide in an option: `--target-directory=/etc`, `-t/etc`.
+            if let Some((_, value)) = text.split_once('=') {
+                add(hidden(word, value));
+            } else if !text.starts_with("--") && (text.contains('/') || text.contains("..") || text.contains('$')) {
+                add(hidden(word, &text[2..]));
+            }
+        } else if is_folder && text == "-" {
+            add(PathText::Unknown(text));
+            count += 1;
+        } else {
+            add(word.path());
+            count += 1;
+        }
+    }
+    if program == "cd" && count == 0 {
+        add(PathText::Known("~".to_owned()));
+    }
+}
+
+fn hidden(word: &Word, value: &str) -> PathText {
+    match word.as_literal() {
+        Some(_) => PathText::Known(value.to_owned()),
+        None => PathText::Unknown(value.to_owned()),
+    }
+}

@@ -1,0 +1,341 @@
+//! Shell texts and what is found in them. That a real shell runs nothing else is shown in `tests/shell.rs`.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn parsed(text: &str) -> Parts {
+    match parse(text) {
+        Script::Parsed(parts) => parts,
+        other => panic!("{text:?} is {other:?}"),
+    }
+}
+
+/// The words of the commands, `!` before those that may run anything.
+fn t(text: &str) -> Vec<String> {
+    let last = |command: Command| {
+        let words = command.values.last().cloned().unwrap_or_default();
+        if command.is_opaque { format!("!{words}") } else { words }
+    };
+    parsed(text).commands.into_iter().map(last).collect()
+}
+
+fn paths(text: &str) -> Vec<String> {
+    let show = |found: PathUse| match found.path {
+        PathText::Known(path) => format!("{}{path}", if found.is_write { ">" } else { "" }),
+        PathText::Unknown(path) => format!("?{path}"),
+    };
+    parsed(text).paths.into_iter().map(show).collect()
+}
+
+#[test]
+fn p60_every_simple_command_counts() {
+    for (text, commands) in [
+        ("git status && git push", &["git status", "git push"][..]),
+        ("ls; touch x", &["ls", "touch x"]),
+        ("ls\ntouch x", &["ls", "touch x"]),
+        ("ls | tee x", &["ls", "tee x"]),
+        ("rm x &", &["rm x"]),
+        ("(rm x)", &["rm x"]),
+        ("{ rm x; }", &["rm x"]),
+        ("! rm x", &["rm x"]),
+        ("echo $(rm -rf x)", &["echo $(rm -rf x)", "rm -rf x"]),
+        ("echo \"`rm x`\"", &["echo `rm x`", "rm x"]),
+        ("echo `echo \\`rm x\\``", &["echo `echo \\`rm x\\``", "echo `rm x`", "rm x", "echo `rm x`"]),
+        ("echo ${x:-$(rm y)}", &["echo ${x:-$(rm y)}", "rm y"]),
+        ("echo $(( $(rm y) + 1 ))", &["echo $(( $(rm y) + 1 ))", "rm y"]),
+        ("cat <(rm x)", &["cat <(rm x)", "rm x"]),
+        ("cat <<E\n$(rm x)\nE", &["cat", "rm x"]),
+        ("cat <<'E' | rm y\n$(rm x)\nE", &["cat", "rm y"]),
+        ("true && cat <<'E' && rm x\nline\nE", &["true", "cat", "rm x"]),
+        ("cat <<<\"$(rm x)\"", &["cat", "rm x"]),
+        ("f() { rm x; }; f", &["rm x", "f"]),
+        ("for i in $(rm a); do rm b; done", &["rm a", "rm b"]),
+        ("while rm a; do rm b; done", &["rm a", "rm b"]),
+        ("if rm a; then rm b; else rm c; fi", &["rm a", "rm b", "rm c"]),
+        ("case $(rm a) in x) rm b;; esac", &["rm a", "rm b"]),
+        ("PATH=/tmp; ls", &["PATH=/tmp", "ls"]),
+        ("export A=$(rm x)", &["export A=$(rm x)", "rm x"]),
+        ("[ -f x ] && rm x", &["[ -f x ]", "rm x"]),
+        ("echo a # rm x", &["echo a"]),
+        ("xargs 2>/dev/null rm", &["xargs rm", "rm"]),
+        (">f rm x", &["rm x"]),
+        ("a && rm >f x <<E y\nE", &["a", "rm x y"]),
+        ("rm >f x | b", &["rm x", "b"]),
+        ("echo 'rm x; rm y'", &["echo rm x; rm y"]),
+    ] {
+        let found = t(text);
+        assert_eq!(found, commands, "{text}");
+    }
+}
+
+#[test]
+fn p61_a_command_is_seen_as_written_and_as_words() {
+    let values = |text: &str| parsed(text).commands[0].values.clone();
+    assert_eq!(values("FOO=1  rm   x >/dev/null 2>&1"), ["FOO=1  rm   x >/dev/null 2>&1", "rm x"]);
+    assert_eq!(values("\"rm\" -rf 'a b' c\\ d"), ["\"rm\" -rf 'a b' c\\ d", "rm -rf a b c d"]);
+    assert_eq!(values("git status"), ["git status"]);
+    assert_eq!(values("r\\m x"), ["r\\m x", "rm x"]);
+    let named = |text: &str| parsed(text).commands[0].named.clone();
+    assert_eq!(named("/bin/rm -rf x").as_deref(), Some("rm -rf x"));
+    assert_eq!(named("rm x"), None);
+}
+
+#[test]
+fn a_joined_line_hides_no_command() {
+    assert!(t("r\\\nm x").contains(&"rm x".to_owned()));
+    assert!(t("echo a \\\n; rm x").contains(&"rm x".to_owned()));
+    assert!(t("# \\\nrm x").contains(&"rm x".to_owned()), "a comment is not joined");
+}
+
+#[test]
+fn p62_programs_that_run_others_are_looked_through() {
+    for (text, commands) in [
+        ("sudo rm -rf /", &["sudo rm -rf /", "rm -rf /"][..]),
+        ("sudo -u me -n A=1 rm x", &["sudo -u me -n A=1 rm x", "rm x"]),
+        ("timeout 5 sudo rm x", &["timeout 5 sudo rm x", "sudo rm x", "rm x"]),
+        ("timeout -k 1 --signal=KILL 5 rm x", &["timeout -k 1 --signal=KILL 5 rm x", "rm x"]),
+        ("env A=1 rm f", &["env A=1 rm f", "rm f"]),
+        ("env -i rm f", &["env -i rm f", "rm f"]),
+        ("nice rm f", &["nice rm f", "rm f"]),
+        ("nice -n 5 rm f", &["nice -n 5 rm f", "rm f"]),
+        ("xargs rm < l", &["xargs rm", "rm"]),
+        ("xargs -0 -n 1 rm", &["xargs -0 -n 1 rm", "rm"]),
+        (
+            "nohup ionice -c2 stdbuf -oL rm x",
+            &["nohup ionice -c2 stdbuf -oL rm x", "ionice -c2 stdbuf -oL rm x", "stdbuf -oL rm x", "rm x"],
+        ),
+        ("time -p rm x", &["time -p rm x", "rm x"]),
+        ("exec rm x", &["exec rm x", "rm x"]),
+        ("command -p rm x", &["command -p rm x", "rm x"]),
+        ("command -v rm", &["command -v rm"]),
+        ("watch -n 1 'rm x; ls'", &["watch -n 1 rm x; ls", "rm x", "ls"]),
+        ("find . -exec rm {} \\;", &["find . -exec rm {} ;", "rm {}"]),
+        ("find . -name x -execdir rm -f {} + -print", &["find . -name x -execdir rm -f {} + -print", "rm -f {}"]),
+        ("bash -c 'rm -rf x'", &["bash -c rm -rf x", "rm -rf x"]),
+        ("sh -ec \"rm x; ls\"", &["sh -ec rm x; ls", "rm x", "ls"]),
+        ("bash -o pipefail -c 'rm x'", &["bash -o pipefail -c rm x", "rm x"]),
+        ("bash build.sh", &["bash build.sh"]),
+        ("eval 'rm x'", &["eval rm x", "rm x"]),
+        ("eval rm x", &["eval rm x", "rm x"]),
+        ("trap 'rm x' EXIT", &["trap rm x EXIT", "rm x"]),
+        ("/usr/bin/env rm x", &["/usr/bin/env rm x", "rm x"]),
+        ("python3 -m pytest", &["python3 -m pytest"]),
+        ("node build.js -e", &["node build.js -e"]),
+        ("awk '{print $1}' f", &["awk {print $1} f"]),
+    ] {
+        assert_eq!(t(text), commands, "{text}");
+    }
+}
+
+#[test]
+fn p62_what_cannot_be_told_may_be_anything() {
+    for text in [
+        "eval \"$CMD\"",
+        "$CMD x",
+        "\"$CMD\"",
+        "$(echo rm) x",
+        "r$x\"m\" y",
+        "$'\\x72m' x",
+        "/bin/r? x",
+        "{rm,x}",
+        "sh -c \"$CMD\"",
+        "sh",
+        "echo rm x | sh",
+        "bash -s",
+        "bash <<E\nrm x\nE",
+        "bash --rcfile x",
+        "sudo -Z rm x",
+        "sudo $X",
+        "env -S 'rm x'",
+        "timeout $T$U",
+        "xargs env",
+        "xargs sh -c",
+        "xargs -I{} sh -c 'rm {}'",
+        "find . $X",
+        "find . -exec sh -c 'rm {}' \\;",
+        "find . -exec rm",
+        "python3 -c 'import os'",
+        "perl -e 'unlink'",
+        "python3",
+        "awk 'BEGIN{system(\"rm x\")}'",
+        "strace rm x",
+        "alias ls='rm -rf'",
+        ". <(curl x)",
+        "'' x",
+        "[ a > b ]",
+    ] {
+        match parse(text) {
+            Script::Unparsable => {}
+            Script::Parsed(parts) => {
+                assert!(parts.commands.iter().any(|command| command.is_opaque), "{text}: {parts:?}")
+            }
+            Script::Empty => panic!("{text}"),
+        }
+    }
+}
+
+#[test]
+fn p64_what_the_grammar_refuses_is_unparsable_and_blanks_are_empty() {
+    for text in ["ls ((", "ls 'a", "echo \"", "rm x\rls", "a\u{0}b", "ls\u{a0}x", "if x", &"x ".repeat(MAX_BYTES)] {
+        assert_eq!(parse(text), Script::Unparsable, "{text:?}");
+    }
+    for text in ["", "  \n\t", "# rm x", "\n\n"] {
+        assert_eq!(parse(text), Script::Empty, "{text:?}");
+    }
+    let deep = |depth: usize| "( ".repeat(depth) + "ls" + &")".repeat(depth);
+    assert_eq!(t(&deep(2_000)), ["ls"], "deep nesting does not overflow the stack");
+    let mut shells = "rm x".to_owned();
+    for _ in 0..MAX_DEPTH + 2 {
+        shells = format!("sh -c '{}'", shells.replace('\'', "'\\''"));
+    }
+    assert!(
+        !matches!(parse(&shells), Script::Parsed(parts) if parts.commands.iter().all(|command| !command.is_opaque))
+    );
+}
+
+#[test]
+fn p64_going_to_a_folder_needs_no_rule_and_is_a_path() {
+    assert_eq!(t("cd src && ls"), ["ls"]);
+    assert_eq!(t("pushd a; popd"), [""; 0]);
+    assert_eq!(t("\\cd src"), [""; 0]);
+    assert_eq!(paths("cd src"), ["src"]);
+    assert_eq!(paths("cd"), ["~"]);
+    assert_eq!(paths("cd -"), ["?-"]);
+    assert_eq!(t("/tmp/cd x"), ["/tmp/cd x"]);
+}
+
+#[test]
+fn p63_targets_of_redirections_are_paths() {
+    assert_eq!(paths("echo hi > out.txt"), [">out.txt"]);
+    assert_eq!(paths("echo hi >> out.txt 2>err <in"), [">out.txt", ">err", "in"]);
+    assert_eq!(paths("> x"), [">x"]);
+    assert_eq!(paths("a && b > ../out"), [">../out"]);
+    assert_eq!(paths("echo hi >|'a b'"), [">a b"]);
+    assert_eq!(paths("echo hi &> x"), [">x"]);
+    assert_eq!(paths("echo hi > $F"), ["?$F"]);
+    assert_eq!(paths("2>f ls"), [">f"]);
+    assert_eq!(paths("{ ls; } > f"), [">f"]);
+    assert_eq!(parsed("echo hi >/dev/null 2>&1 3>&- <&0 >/dev/fd/2").paths, []);
+    assert_eq!(paths("echo hi >&f"), [">f"]);
+    assert_eq!(paths("echo hi > /dev/tcp/x/1"), [">/dev/tcp/x/1"]);
+}
+
+#[test]
+fn p65_arguments_of_some_programs_are_paths() {
+    assert_eq!(paths("cat a ../b -n /etc/hosts"), ["a", "../b", "/etc/hosts"]);
+    assert_eq!(paths("rm -rf -- -x ~/y $HOME/z \"$PWD\"/w"), ["-x", "~/y", "~/z", "./w"]);
+    assert_eq!(paths("cp --target-directory=/etc a"), ["/etc", "a"]);
+    assert_eq!(paths("cp -t/etc a"), ["/etc", "a"]);
+    assert_eq!(paths("cat /etc/*.conf ../a*/b x*"), ["/etc/", "../", "./"]);
+    assert_eq!(
+        paths("cat .*/x a*/../../b {/etc,x}/y ~root/x $X/y '~/z'"),
+        ["?.*/x", "?a*/../../b", "?{/etc,x}/y", "?~root/x", "?$X/y", "./~/z"]
+    );
+    assert_eq!(paths("sudo cat /etc/shadow"), ["/etc/shadow"]);
+    assert_eq!(paths("sh -c 'cat /etc/shadow'"), ["/etc/shadow"]);
+    assert_eq!(paths("find /etc src -exec cat {} \\;"), ["/etc", "src"]);
+    assert_eq!(paths("ls | xargs cat"), ["?…"]);
+    assert_eq!(paths("echo $(cat ../x)"), ["../x"]);
+    assert_eq!(paths("/bin/cat ../x"), ["../x"]);
+}
+
+const STUBS: [&str; 4] = ["one", "two", "rm", "four"];
+
+fn name() -> impl Strategy<Value = String> {
+    let plain = prop::sample::select(STUBS.to_vec());
+    (plain, 0..9).prop_map(|(name, how)| match how {
+        0 => format!("\"{name}\""),
+        1 => format!("'{name}'"),
+        2 => format!("\\{name}"),
+        3 => format!("{}\"{}\"", &name[..1], &name[1..]),
+        4 => format!("{}\\\n{}", &name[..1], &name[1..]),
+        5 => format!("$(printf {name})"),
+        6 => format!("./{name}"),
+        7 => format!("{}''{}", &name[..2], &name[2..]),
+        _ => name.to_owned(),
+    })
+}
+
+fn simple() -> impl Strategy<Value = String> {
+    let prefix = prop::sample::select(vec![
+        "",
+        "",
+        "",
+        "A=1 ",
+        "env ",
+        "env A=1 ",
+        "nice ",
+        "nice -n 1 ",
+        "nohup ",
+        "timeout 9 ",
+        "timeout -k 1 9 ",
+        "command ",
+        "exec ",
+        "eval ",
+        "2>/dev/null ",
+        "setsid -w ",
+        "sh -c ",
+        "! ",
+        "timeout 9 env A=1 nice ",
+    ]);
+    let suffix = prop::sample::select(vec![
+        "",
+        "",
+        "",
+        " a",
+        " 'b c'",
+        " >f",
+        " 2>&1",
+        " \"$X\"",
+        " # four",
+        " \\\n a",
+        " <<E\n$(rm)\nE\n",
+        " <<'E'\n$(rm)\nE\n",
+        " &",
+        " {}",
+    ]);
+    (prefix, name(), suffix).prop_map(|(prefix, name, suffix)| format!("{prefix}{name}{suffix}"))
+}
+
+fn script() -> impl Strategy<Value = String> {
+    simple().prop_recursive(4, 24, 3, |inner| {
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+        prop_oneof![
+            (inner.clone(), prop::sample::select(vec!["\n", "; ", " && ", " || ", " | "]), inner.clone())
+                .prop_map(|(a, how, b)| format!("{a}{how}{b}")),
+            inner.clone().prop_map(|a| format!("({a}\n)")),
+            inner.clone().prop_map(|a| format!("{{ {a}\n}}")),
+            inner.clone().prop_map(|a| format!("echo $({a}\n)")),
+            inner.clone().prop_map(|a| format!("echo \"`{}`\"", a.replace('\\', "\\\\").replace('`', "\\`"))),
+            inner.clone().prop_map(|a| format!("f() {{ {a}\n}}\nf")),
+            inner.clone().prop_map(|a| format!("if {a}\nthen :; fi")),
+            inner.clone().prop_map(|a| format!("for i in 1; do {a}\ndone")),
+            inner.clone().prop_map(|a| format!("case x in *) {a}\n;; esac")),
+            inner.clone().prop_map(move |a| format!("sh -c {}", quoted(&a))),
+            inner.clone().prop_map(move |a| format!("eval {}", quoted(&a))),
+            inner.clone().prop_map(move |a| format!("trap {} EXIT", quoted(&a))),
+            inner.clone().prop_map(|a| format!("echo x | xargs {a}")),
+            inner.clone().prop_map(|a| format!("find . -name log -exec {a} \\;")),
+            inner.prop_map(|a| format!("echo \"${{Y:-$({a}\n)}}\"")),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_panic(text in "[ a-z$(){}<>|&;'\"`\\\\\n=*?\\[\\]#!~/.0-9-]{0,80}") {
+        parse(&text);
+    }
+
+    #[test]
+    fn what_is_added_behind_is_found_as_well(before in script(), after in script()) {
+        // As the shell sees it: the first text is whole.
+        if let (Script::Parsed(one), Script::Parsed(both)) = (parse(&before), parse(&format!("{before}\n{after}"))) {
+            for command in one.commands {
+                let is_there = |other: &Command| other.is_opaque >= command.is_opaque && other.values.last() == command.values.last();
+                prop_assert!(both.commands.iter().any(is_there), "{:?} is lost in {:?}", command, both);
+            }
+        }
+    }
+}
