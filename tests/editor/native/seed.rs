@@ -152,3 +152,24 @@ fn n05_the_alias_is_opt_in_names_what_it_has_not_and_never_hides_the_real_plugin
     );
     assert!(editor.lua_bool("return require('mcphub').real"));
 }
+
+#[test]
+fn the_example_of_a_server_runs_in_a_chat() {
+    let editor = editor();
+    editor.lua(
+        "dofile(vim.api.nvim_get_runtime_file('examples/native.lua', false)[1])
+         local options = require('lathe.config').get().native
+         use({ answer('notes__add', { name = 'one', text = 'first' }, 'notes__add', { name = '../x', text = '' }, 'notes__list', {}),
+           { text = 'done' } }, { 'notes', 'neovim' }, { auto_approve = true, servers = options.servers }) send('see #{mcp:notes://all}')",
+    );
+    editor.wait_ended(1);
+    let results = editor.results();
+    assert_eq!((results[0].as_str(), results[2].as_str()), ("Written: one", "one"));
+    assert!(results[1].contains("Only letters"), "{results:?}");
+    assert!(editor.lua_bool("return chat.tool_registry.in_use.neovim__list_buffers"));
+    editor.lua("vim.ui.input = function(opts, done) done(opts.default) end send('/mcp:review')");
+    editor.wait_lua("chat.render:input() == 'Look through #{mcp:notes://all} for mistakes.'");
+    let read = "local r = native.access_resource('notes', 'notes://all') return r.result.contents[1].text";
+    assert_eq!(editor.lua_text(read), "# one\nfirst");
+    assert_eq!(editor.told(), "");
+}
