@@ -2,6 +2,7 @@
 -- part.
 local M = {}
 
+local changes = require("lathe.native.changes")
 local config = require("lathe.config")
 local core = require("lathe.core")
 local errors = require("lathe.native.error")
@@ -17,8 +18,8 @@ M.add_server = store.add_server
 M.is_native_server = store.get
 M.remove_server = store.remove_server
 M.remove_tool = store.remove_tool
-M.on = store.on
-M.off = store.off
+M.on = changes.on
+M.off = changes.off
 
 local kinds = {
   add_tool = "tools",

@@ -173,3 +173,15 @@ fn the_example_of_a_server_runs_in_a_chat() {
     assert_eq!(editor.lua_text(read), "# one\nfirst");
     assert_eq!(editor.told(), "");
 }
+
+#[test]
+fn the_first_server_of_the_help_has_ten_lines_and_works_as_it_stands() {
+    let help = std::fs::read_to_string(repository().join("doc/lathe.txt")).unwrap();
+    let code = help.split("A first one: >lua\n").nth(1).and_then(|rest| rest.split("\n<").next()).unwrap();
+    assert_eq!(code.lines().count(), 10);
+    let editor = editor();
+    editor.lua(code);
+    editor.lua("use({ answer('example__greet', { name = 'Ann' }), { text = 'done' } }, {}) send('Use @{example} to greet Ann')");
+    editor.wait_ended(1);
+    assert_eq!(editor.results(), ["Hello Ann"]);
+}
