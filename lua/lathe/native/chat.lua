@@ -3,8 +3,6 @@
 local M = {}
 
 local notify = require("lathe.notify")
-local prompts = require("lathe.native.prompt")
-local resources = require("lathe.native.resource")
 local store = require("lathe.native.store")
 
 local MENTION = "#{mcp:([^{}\n]+)}"
@@ -13,7 +11,7 @@ local MENTION = "#{mcp:([^{}\n]+)}"
 ---@return { name: string, description: string }[]
 function M.references()
   local list = {}
-  for _, one in ipairs(store.has_any() and resources.static() or {}) do
+  for _, one in ipairs(store.has_any() and require("lathe.native.resource").static() or {}) do
     local description = one.def.description
     list[#list + 1] = {
       name = "mcp:" .. one.def.uri,
@@ -28,7 +26,7 @@ end
 function M.commands()
   return vim.tbl_map(function(name)
     return "mcp:" .. name
-  end, store.has_any() and prompts.names() or {})
+  end, store.has_any() and require("lathe.native.prompt").names() or {})
 end
 
 -- Resources -----------------------------------------------------------------------------------------------------------
@@ -66,7 +64,7 @@ local function read_all(chat, uris)
   local left, read = #uris, {}
   chat.is_reading = true
   for _, uri in ipairs(uris) do
-    resources.read(nil, uri, { chat = chat }, function(outcome)
+    require("lathe.native.resource").read(nil, uri, { chat = chat }, function(outcome)
       left = left - 1
       read[uri] = outcome
       if outcome.code ~= "OK" then
@@ -88,7 +86,7 @@ end
 ---@param def lathe.native.PromptDef
 ---@param done fun(args: table<string, string>)
 local function ask_arguments(def, done)
-  local list, args = prompts.arguments(def), {}
+  local list, args = require("lathe.native.prompt").arguments(def), {}
   local function step(i)
     local argument = list[i]
     if not argument then
@@ -148,12 +146,12 @@ end
 ---@param chat lathe.Chat
 ---@param name string `server:prompt`, or a prompt that only one server has
 function M.use_prompt(chat, name)
-  local found, err = prompts.find(nil, name)
+  local found, err = require("lathe.native.prompt").find(nil, name)
   if not found then
     return notify.warn(err.message)
   end
   ask_arguments(found.def, function(args)
-    prompts.get(found.server.name, found.def.name, args, { chat = chat }, function(outcome)
+    require("lathe.native.prompt").get(found.server.name, found.def.name, args, { chat = chat }, function(outcome)
       if chat.is_closing then
         return
       elseif outcome.code ~= "OK" then

@@ -6,8 +6,6 @@ local config = require("lathe.config")
 local core = require("lathe.core")
 local define = require("lathe.native.define")
 local encode = require("lathe.tools.schema").encode
-local mcp = require("lathe.native.mcp")
-local native_tool = require("lathe.native.tool")
 local readable = require("lathe.readable").text
 local store = require("lathe.native.store")
 
@@ -276,14 +274,15 @@ end
 function M.tool(name)
   local record = M.record(name)
   if not record then
-    return mcp.tool(name)
+    -- Loaded on first use, as what runs tools is: most chats have no native server.
+    return store.has_any() and require("lathe.native.mcp").tool(name) or nil
   end
   if not record.read_in then
     read(record)
   end
   if not record.tool then
     record.schema = record.schema or vim.json.decode(record.schema_text)
-    record.tool = native_tool.build(record)
+    record.tool = require("lathe.native.tool").build(record)
   end
   return record.tool
 end
@@ -299,7 +298,7 @@ function M.names()
     vim.list_extend(names, members[group])
   end
   if group_order[1] then
-    vim.list_extend(names, mcp.names)
+    vim.list_extend(names, require("lathe.native.mcp").names)
   end
   return names
 end
@@ -325,7 +324,7 @@ end
 function M.group(name)
   local server = update() and groups[name]
   if not server then
-    return name == "mcp" and group_order[1] and mcp.group or nil
+    return name == "mcp" and group_order[1] and require("lathe.native.mcp").group or nil
   elseif server.status ~= "connected" then
     return nil
   end
