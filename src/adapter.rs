@@ -109,6 +109,8 @@ pub struct BuildInput<'a> {
     pub tools_override: Option<&'a Value>,
     /// Tools that the provider knows by itself, as the body names them. They follow the others; a hook names its own.
     pub extra_tools: &'a [Value],
+    /// Whether the model takes pictures.
+    pub vision: bool,
     /// Fields of the body: `model`, `temperature`, `stream` …
     pub settings: &'a Map<String, Value>,
     /// JSON Schema of the answer; none: it may be any text.
@@ -183,7 +185,7 @@ impl Decoder {
 }
 
 /// How many bytes of a name the providers take.
-const MAX_NAME_BYTES: usize = 64;
+pub(crate) const MAX_NAME_BYTES: usize = 64;
 
 /// Tools under the names that providers take (R049): up to 64 letters, digits, `_` and `-`. Most names are legal as they
 /// are; another one is made legal and unique, the same way in every request.
@@ -240,7 +242,7 @@ fn is_legal_byte(byte: u8) -> bool {
 }
 
 /// The first 55 bytes, `_`, and eight digits of a hash of the whole.
-fn shorten(name: &str, salt: u32) -> String {
+pub(crate) fn shorten(name: &str, salt: u32) -> String {
     let head = name.bytes().take(MAX_NAME_BYTES - 9);
     let head: String = head.map(|byte| if is_legal_byte(byte) { char::from(byte) } else { '_' }).collect();
     format!("{head}_{:08x}", fnv1a(name.bytes().chain(salt.to_le_bytes().into_iter().filter(|byte| *byte != 0))))

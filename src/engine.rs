@@ -14,8 +14,9 @@ use crate::gate::approvals::{Approval, Scope};
 use crate::gate::judge::Judged;
 use crate::gate::{Fact, Found, Permissions, Question};
 use crate::message::{History, Message, Role};
+use crate::native::media::Given;
 use crate::output::{Keep, Limits};
-use crate::tool::{CallId, CallStatus, CheckedCall, Copying, OfferedTool, Preparation, UncheckedCall};
+use crate::tool::{CallId, CallStatus, CheckedCall, Copying, KeptMedia, OfferedTool, Preparation, UncheckedCall};
 
 /// One chat, unique in the life of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -132,6 +133,8 @@ pub enum Event {
     /// Reply to [`Effect::PrepareCall`]: copying, `env` or `setup` threw. `on_exit`: `setup` was reached and there is
     /// an `on_exit` to run.
     CallNotPrepared { chat: ChatId, call: CallId, message: String, on_exit: bool },
+    /// Reply to [`Effect::PrepareCall`]: the user's own settings forbid this call, whatever the gate would say (N-38).
+    CallDenied { chat: ChatId, call: CallId, message: String },
     /// Auto mode is on or off from now on.
     AutoSet { chat: ChatId, auto: bool },
     /// The user takes an approval of the chat back.
@@ -153,12 +156,14 @@ pub enum Event {
     CommandFinished { chat: ChatId, call: CallId, cmd: usize, succeeded: bool, text: String },
     /// The tool added text for its result.
     OutputAdded { chat: ChatId, call: CallId, content: String },
+    /// The tool added a picture, a sound or a file to its result.
+    MediaAdded { chat: ChatId, call: CallId, media: Given },
     /// Reply to [`Effect::RunOutput`].
     OutputFinished { chat: ChatId, call: CallId, outcome: OutputOutcome },
     /// Reply to [`Effect::RunExit`].
     ExitFinished { chat: ChatId, call: CallId },
-    /// Reply to [`Effect::CutContent`]: what is left, with a mark.
-    ContentCut { chat: ChatId, call: CallId, content: String },
+    /// Reply to [`Effect::CutContent`]: what is left, with a mark where something is gone, and what became of the media.
+    ContentCut { chat: ChatId, call: CallId, content: String, media: KeptMedia },
     /// The user ends the running calls, the queue goes on.
     CallSkipped { chat: ChatId },
     /// The user stops the chat: request, running and queued calls.
@@ -255,8 +260,8 @@ pub enum Effect {
     RestoreMessage { chat: ChatId, message: Arc<Message> },
     /// A call of a saved chat: number `index` of `message`, with its result.
     RestoreCall { chat: ChatId, message: Arc<Message>, index: usize, result: Arc<Message>, look: Option<Look> },
-    /// A call joined the last `Llm` message.
-    AddCall { chat: ChatId, call: CallId, wire_id: String, name: String, arguments: String },
+    /// A call joined the last `Llm` message. `runs`: the tool that it names, when it is a call of the router.
+    AddCall { chat: ChatId, call: CallId, wire_id: String, name: String, arguments: String, runs: Option<String> },
     /// Decode and check arguments off the main loop → [`Event::CallsChecked`].
     CheckCalls { chat: ChatId, calls: Vec<UncheckedCall> },
     /// A batch of `calls` calls begins.
@@ -292,8 +297,9 @@ pub enum Effect {
     RunOutput { chat: ChatId, call: CallId, output: Output },
     /// Run `handlers.on_exit` → [`Event::ExitFinished`]. `shared`: of the copy that was kept ([`Copying::First`]).
     RunExit { chat: ChatId, call: CallId, shared: bool },
-    /// Cut a result that is too long, off the main loop, and save the whole of it → [`Event::ContentCut`], always.
-    CutContent { chat: ChatId, call: CallId, content: String, limits: Limits },
+    /// Cut a result that is too long, off the main loop, and save the whole of it and its media → [`Event::ContentCut`],
+    /// always.
+    CutContent { chat: ChatId, call: CallId, content: String, limits: Limits, media: Vec<Given> },
     /// The call is over. `content`: a text of ours (an error, a default) that the user sees as well as the model.
     /// `message` is its result, which joins the history once those before it are there.
     FinishCall {
@@ -480,6 +486,7 @@ impl Engine {
             Event::CallNotPrepared { call, message, on_exit, .. } => {
                 chat.call_not_prepared(shell, call, message, on_exit);
             }
+            Event::CallDenied { call, message, .. } => chat.call_denied(shell, call, message),
             Event::PermissionsLoaded { permissions, .. } => chat.permissions_loaded(shell, permissions),
             Event::FactFound { call, fact, found, .. } => chat.fact_found(shell, call, fact, found),
             Event::ApprovalAnswered { call, answer, .. } => chat.approval_answered(shell, call, answer),
@@ -489,9 +496,10 @@ impl Engine {
                 chat.command_finished(shell, call, cmd, succeeded, text);
             }
             Event::OutputAdded { call, content, .. } => chat.output_added(shell, call, content),
+            Event::MediaAdded { call, media, .. } => chat.media_added(shell, call, media),
             Event::OutputFinished { call, outcome, .. } => chat.output_finished(shell, call, outcome),
             Event::ExitFinished { call, .. } => chat.exit_finished(shell, call),
-            Event::ContentCut { call, content, .. } => chat.content_cut(shell, call, content),
+            Event::ContentCut { call, content, media, .. } => chat.content_cut(shell, call, content, media),
             Event::CallSkipped { .. } => chat.call_skipped(shell),
             Event::ChatStopped { .. } => chat.stopped(shell),
             Event::ChatCleared { .. } => chat.cleared(shell),
@@ -536,6 +544,7 @@ impl Event {
             | Self::CallsChecked { chat, .. }
             | Self::CallPrepared { chat, .. }
             | Self::CallNotPrepared { chat, .. }
+            | Self::CallDenied { chat, .. }
             | Self::AutoSet { chat, .. }
             | Self::ApprovalForgotten { chat, .. }
             | Self::FactFound { chat, .. }
@@ -545,6 +554,7 @@ impl Event {
             | Self::CommandStarted { chat, .. }
             | Self::CommandFinished { chat, .. }
             | Self::OutputAdded { chat, .. }
+            | Self::MediaAdded { chat, .. }
             | Self::OutputFinished { chat, .. }
             | Self::ExitFinished { chat, .. }
             | Self::ContentCut { chat, .. }

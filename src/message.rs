@@ -34,6 +34,15 @@ pub struct Call {
     pub extra: Option<Value>,
 }
 
+/// A picture that a tool gave, in a form that providers take. The result's text tells of it too.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attachment {
+    /// For example `image/png`.
+    pub mime: String,
+    /// The bytes, as base64.
+    pub data: String,
+}
+
 /// One entry of the history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Message {
@@ -69,6 +78,9 @@ pub enum Message {
         content: String,
         /// Whether the call failed.
         is_error: bool,
+        /// Pictures for models that take them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
     },
 }
 
@@ -225,7 +237,12 @@ fn pair(messages: Vec<Arc<Message>>, repair: &mut Repair) -> Vec<Arc<Message>> {
 
 fn lost_result(call: &Call, repair: &mut Repair) -> Arc<Message> {
     repair.added += 1;
-    Arc::new(Message::Tool { wire_id: call.wire_id.clone(), content: NO_RESULT.into(), is_error: true })
+    Arc::new(Message::Tool {
+        wire_id: call.wire_id.clone(),
+        content: NO_RESULT.into(),
+        is_error: true,
+        attachments: Vec::new(),
+    })
 }
 
 #[cfg(test)]
@@ -250,11 +267,11 @@ mod tests {
     }
 
     fn result(id: &str) -> Message {
-        Message::Tool { wire_id: id.into(), content: format!("result of {id}"), is_error: false }
+        Message::Tool { wire_id: id.into(), content: format!("result of {id}"), is_error: false, attachments: vec![] }
     }
 
     fn lost(id: &str) -> Message {
-        Message::Tool { wire_id: id.into(), content: NO_RESULT.into(), is_error: true }
+        Message::Tool { wire_id: id.into(), content: NO_RESULT.into(), is_error: true, attachments: vec![] }
     }
 
     fn loaded(messages: Vec<Message>) -> Vec<Message> {

@@ -383,7 +383,7 @@ impl Loader {
             self.settle_for_good();
         }
         let message = match message.as_ref() {
-            Message::Tool { wire_id, content, is_error } => {
+            Message::Tool { wire_id, content, is_error, attachments } => {
                 let id = self.id(wire_id).to_owned();
                 if self.open.remove(&id).is_none() {
                     return false;
@@ -391,7 +391,12 @@ impl Loader {
                 if id == *wire_id {
                     message
                 } else {
-                    Arc::new(Message::Tool { wire_id: id, content: content.clone(), is_error: *is_error })
+                    Arc::new(Message::Tool {
+                        wire_id: id,
+                        content: content.clone(),
+                        is_error: *is_error,
+                        attachments: attachments.clone(),
+                    })
                 }
             }
             Message::Llm { .. } => {
@@ -485,7 +490,12 @@ impl Loader {
             let restored = &mut self.saved.restored;
             let list = if stage == Stage::Started { &mut restored.unknown } else { &mut restored.not_run };
             list.push(name);
-            let message = Message::Tool { wire_id: id.clone(), content: content.to_owned(), is_error: true };
+            let message = Message::Tool {
+                wire_id: id.clone(),
+                content: content.to_owned(),
+                is_error: true,
+                attachments: Vec::new(),
+            };
             let message = Arc::new(message);
             self.history.push_shared(Arc::clone(&message));
             self.saved.made.push(Record::Result { message });

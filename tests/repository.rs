@@ -252,6 +252,20 @@ fn the_list_of_promises_is_made_from_the_tests() {
 }
 
 #[test]
+fn every_rule_and_example_of_native_servers_has_a_test() {
+    let sources = files(&["src", "tests"], &[".rs"]);
+    let names: Vec<&str> = sources
+        .iter()
+        .flat_map(|(_, text)| text.split("\nfn ").chain(text.split("    fn ")).skip(1))
+        .map(|rest| rest.split('(').next().unwrap_or_default())
+        .collect();
+    let named = |id: &str| names.iter().any(|name| name.split('_').any(|word| word == id));
+    let ids = (1..=47).map(|number| format!("n{number:02}")).chain((1..=33).map(|number| format!("a{number:02}")));
+    let missing: Vec<String> = ids.filter(|id| !named(id)).collect();
+    assert_eq!(missing, NOBODY);
+}
+
+#[test]
 fn plugin_and_library_have_one_version() {
     let text = fs::read_to_string(root().join("lua/lathe/version.lua")).unwrap();
     let quoted: Vec<&str> = code(&text, "--").leak().split('"').skip(1).step_by(2).collect();

@@ -33,7 +33,7 @@ pub fn build(input: BuildInput<'_>) -> Built {
         let format = json!({"name": "answer", "strict": true, "schema": schema});
         body.entry("response_format").or_insert(json!({"type": "json_schema", "json_schema": format}));
     }
-    let messages = input.messages.iter().map(|message| message_of(message, &names)).collect();
+    let messages = messages_of(input.messages, &names, input.vision);
     body.insert("messages".to_owned(), Value::Array(messages));
     match input.tools_override {
         Some(Value::Object(fields)) => {
@@ -60,6 +60,30 @@ pub fn build(input: BuildInput<'_>) -> Built {
         body.shift_remove("tools");
     }
     Built { body: Value::Object(body), names, faults }
+}
+
+/// The messages; pictures of results follow the last result of their batch, since a tool's message holds only text.
+fn messages_of(messages: &[Arc<Message>], names: &Names, vision: bool) -> Vec<Value> {
+    let mut list = Vec::with_capacity(messages.len());
+    let mut pictures: Vec<Value> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        list.push(message_of(message, names));
+        if let Message::Tool { wire_id, attachments, .. } = message.as_ref()
+            && vision
+            && !attachments.is_empty()
+        {
+            pictures.push(json!({"type": "text", "text": format!("From the result of the call {wire_id}:")}));
+            pictures.extend(attachments.iter().map(|picture| {
+                let url = format!("data:{};base64,{}", picture.mime, picture.data);
+                json!({"type": "image_url", "image_url": {"url": url}})
+            }));
+        }
+        let is_last = !matches!(messages.get(at + 1).map(AsRef::as_ref), Some(Message::Tool { .. }));
+        if is_last && !pictures.is_empty() {
+            list.push(json!({"role": "user", "content": std::mem::take(&mut pictures)}));
+        }
+    }
+    list
 }
 
 fn message_of(message: &Arc<Message>, names: &Names) -> Value {

@@ -112,8 +112,8 @@ impl Performers {
             Effect::AddMessage { chat, message } => self.message("add_message", &lua_fn.add_message, chat, &message)?,
             Effect::TakeBackMessage { chat } => call("take_back_message", &lua_fn.take_back_message, chat.0)?,
             Effect::CutHistory { chat, kept } => call("cut_history", &lua_fn.cut_history, (chat.0, kept))?,
-            Effect::AddCall { chat, call: id, wire_id, name, arguments } => {
-                let arguments = (chat.0, id.0, wire_id.as_str(), name.as_str(), arguments.as_str());
+            Effect::AddCall { chat, call: id, wire_id, name, arguments, runs } => {
+                let arguments = (chat.0, id.0, wire_id.as_str(), name.as_str(), arguments.as_str(), runs.as_deref());
                 call("add_call", &lua_fn.add_call, arguments)?
             }
             Effect::RestoreMessage { chat, message } => {
@@ -189,8 +189,8 @@ impl Performers {
                 call::<()>("run_exit", &lua_fn.run_exit, (chat.0, id.0, shared))?;
                 return Ok(Some(Event::ExitFinished { chat, call: id }));
             }
-            Effect::CutContent { chat, call: id, content, limits } => {
-                runtime.cut_content(chat, id, content, limits);
+            Effect::CutContent { chat, call: id, content, limits, media } => {
+                runtime.cut_content(chat, id, content, limits, media);
             }
             Effect::FinishCall { chat, call: id, status, content, duration_ms, message } => {
                 let arguments = (chat.0, id.0, status.as_str(), content.as_deref(), duration_ms);
@@ -284,7 +284,7 @@ impl Performers {
                 let reasoning = Some(reasoning.as_str()).filter(|reasoning| !reasoning.is_empty());
                 call(performer, function, (chat.0, "llm", content.as_str(), none, none, true, reasoning))
             }
-            Message::Tool { wire_id, content, is_error } => {
+            Message::Tool { wire_id, content, is_error, .. } => {
                 call(performer, function, (chat.0, "tool", content.as_str(), wire_id.as_str(), *is_error, true))
             }
         }
@@ -387,7 +387,7 @@ fn reject(chat: ChatId, call: CallId, reason: String) -> Event {
     Event::ApprovalAnswered { chat, call, answer: Answer::Reject { reason: Some(reason) } }
 }
 
-/// Reads `true, n_cmds, defines, approval, timeout_ms or nil` or `false, message, set_up, on_exit`.
+/// Reads `true, n_cmds, defines, approval, timeout_ms or nil` or `false, message, set_up, on_exit, denied`.
 fn preparation(chat: ChatId, call: CallId, given: &MultiValue) -> Result<Event, PerformError> {
     let nil = Value::Nil;
     let at = |index: usize| given.get(index).unwrap_or(&nil);
@@ -396,6 +396,9 @@ fn preparation(chat: ChatId, call: CallId, given: &MultiValue) -> Result<Event, 
     let boolean = |index: usize| at(index).as_boolean().ok_or_else(|| wanted("a boolean", index));
     if !boolean(0)? {
         let message = text(at(1)).ok_or_else(|| wanted("a message", 1))?;
+        if at(4).as_boolean() == Some(true) {
+            return Ok(Event::CallDenied { chat, call, message });
+        }
         // `on_exit` is due only after `setup`.
         let on_exit = boolean(2)? && boolean(3)?;
         return Ok(Event::CallNotPrepared { chat, call, message, on_exit });

@@ -18,7 +18,14 @@ use crate::turn::call::STOP_LIMIT_MS;
 const ALL: Defined = Defined { success: true, error: true, rejected: true, cancelled: true, on_exit: true };
 
 fn tool(name: &str, parallel: bool) -> OfferedTool {
-    OfferedTool { name: name.into(), schema: None, numeric_strings: false, parallel, handlers_once: false }
+    OfferedTool {
+        name: name.into(),
+        schema: None,
+        numeric_strings: false,
+        parallel,
+        handlers_once: false,
+        reach: crate::tool::Reach::Direct,
+    }
 }
 
 /// A tool whose calls in a row share their handlers.
@@ -102,7 +109,7 @@ impl Hand {
     fn results(&self) -> Vec<(String, String, bool)> {
         let history = self.engine.history(self.chat).expect("the chat is there");
         let tools = history.messages().iter().filter_map(|message| match message.as_ref() {
-            Message::Tool { wire_id, content, is_error } => Some((wire_id.clone(), content.clone(), *is_error)),
+            Message::Tool { wire_id, content, is_error, .. } => Some((wire_id.clone(), content.clone(), *is_error)),
             _ => None,
         });
         tools.collect()
@@ -195,14 +202,16 @@ fn a_call_runs_and_its_result_goes_back() {
                 call,
                 wire_id: "c1".into(),
                 name: "calculator".into(),
-                arguments: "{\"num1\":100}".into()
+                arguments: "{\"num1\":100}".into(),
+                runs: None,
             },
             Effect::StartBatch { chat, calls: 1 },
             Effect::PrepareCall { chat, call, arguments: json!({"num1": 100}), copying: Copying::Own },
         ]
     );
     let effects = hand.finish(call, "5000");
-    let message = Arc::new(Message::Tool { wire_id: "c1".into(), content: "5000".into(), is_error: false });
+    let message =
+        Arc::new(Message::Tool { wire_id: "c1".into(), content: "5000".into(), is_error: false, attachments: vec![] });
     assert_eq!(
         effects[0],
         Effect::FinishCall { chat, call, status: CallStatus::Success, content: None, duration_ms: 0, message }
@@ -814,8 +823,14 @@ fn a_restored_chat_comes_back_in_order_and_goes_on_with_a_valid_request() {
     let user = message(Message::User { content: "go".into(), visible: true, typed: None });
     let calls = vec![call("c1"), call("c2")];
     let llm = message(Message::Llm { content: String::new(), reasoning: String::new(), calls });
-    let result =
-        |id: &str| message(Message::Tool { wire_id: id.into(), content: format!("result of {id}"), is_error: false });
+    let result = |id: &str| {
+        message(Message::Tool {
+            wire_id: id.into(),
+            content: format!("result of {id}"),
+            is_error: false,
+            attachments: vec![],
+        })
+    };
     let mut history = History::default();
     for message in [&user, &llm, &result("c2"), &result("c1")] {
         history.push_shared(Arc::clone(message));
@@ -902,7 +917,7 @@ fn p70_a_result_over_the_limits_is_cut_before_it_joins_the_history() {
     let [second, third, fourth] = [1, 2, 3].map(|after| CallId(first.0 + after));
     let effects = hand.finish(first, "12345\n7890a");
     let content = "12345\n7890a".to_owned();
-    assert!(effects.contains(&Effect::CutContent { chat, call: first, content, limits }), "{effects:?}");
+    assert!(effects.contains(&Effect::CutContent { chat, call: first, content, limits, media: vec![] }), "{effects:?}");
     // Each is prepared as soon as the one before is decided.
     hand.finish(second, "12345\n7890");
     assert_eq!(hand.results(), [], "exactly at the limit is not cut, and waits for the one before");
@@ -912,15 +927,17 @@ fn p70_a_result_over_the_limits_is_cut_before_it_joins_the_history() {
     let late = Event::OutputAdded { chat, call: third, content: "late".into() };
     assert!(matches!(hand.say(late)[..], [Effect::Log { level: LogLevel::Debug, .. }]));
     hand.say(Event::ChatStopped { chat });
-    hand.say(Event::ContentCut { chat, call: third, content: "cut 3".into() });
+    hand.say(Event::ContentCut { chat, call: third, content: "cut 3".into(), media: KeptMedia::default() });
     assert_eq!(hand.results(), []);
-    let effects = hand.say(Event::ContentCut { chat, call: first, content: "cut 1".into() });
+    let effects =
+        hand.say(Event::ContentCut { chat, call: first, content: "cut 1".into(), media: KeptMedia::default() });
     let texts: Vec<_> = hand.results().into_iter().map(|(_, text, _)| text).collect();
     assert_eq!(texts, ["cut 1", "12345\n7890", "cut 3"]);
     assert_eq!(ended(&effects), None, "the fourth is still being prepared");
     let ready = preparation(0, Defined::default(), OwnApproval::Run, None);
     hand.say(Event::CallPrepared { chat, call: fourth, preparation: ready });
-    let effects = hand.say(Event::ContentCut { chat, call: fourth, content: "cut 4".into() });
+    let effects =
+        hand.say(Event::ContentCut { chat, call: fourth, content: "cut 4".into(), media: KeptMedia::default() });
     assert_eq!(ended(&effects), Some(TurnEnd::Stopped));
 }
 
@@ -1371,7 +1388,7 @@ impl Storm {
             }
             Effect::CutContent { chat, call, content, .. } => {
                 let content = content[..1].to_owned();
-                self.loose.push(Event::ContentCut { chat, call, content });
+                self.loose.push(Event::ContentCut { chat, call, content, media: KeptMedia::default() });
             }
             Effect::FinishCall { call, .. } => {
                 *self.finished.entry(call).or_default() += 1;

@@ -48,6 +48,8 @@ pub struct ProviderRequest {
     pub tools_override: Option<String>,
     /// A list of tools that the provider knows by itself, as the body names them, as JSON text.
     pub extra_tools: Option<String>,
+    /// Whether the model takes pictures.
+    pub vision: bool,
     /// Fields of the body, as the JSON text of an object.
     pub settings: String,
     /// Whether a stream is asked for.
@@ -103,13 +105,13 @@ pub async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, chat: ChatId, request: Requ
 /// # Errors
 /// Why there is no (complete) answer; the text is for the user.
 pub async fn send(http: &Http, provider: ProviderRequest, mut tell: impl FnMut(Part) + Send) -> Result<(), String> {
-    let ProviderRequest { wire, streaming, answer, http: mut to_send, .. } = provider;
+    let ProviderRequest { wire, streaming, answer, vision, http: mut to_send, .. } = provider;
     let (messages, tools) = (provider.messages, provider.tools);
     let (settings, tools_override, extra_tools) = (provider.settings, provider.tools_override, provider.extra_tools);
     // A long history takes a while, and a worker has other requests to look after.
     let built = tokio::task::spawn_blocking(move || {
         let Built { body, names, faults } =
-            build(wire, &messages, &tools, [tools_override, extra_tools], &settings, answer)?;
+            build((wire, vision), &messages, &tools, [tools_override, extra_tools], &settings, answer)?;
         Ok((body.to_string().into_bytes(), names, faults))
     });
     let (body, names, faults) =
@@ -194,7 +196,7 @@ fn explain(error: &HttpError) -> String {
 }
 
 fn build(
-    wire: Wire,
+    (wire, vision): (Wire, bool),
     messages: &[Arc<Message>],
     tools: &[DescribedTool],
     [tools_override, extra_tools]: [Option<String>; 2],
@@ -212,7 +214,10 @@ fn build(
     };
     let tools: Vec<ToolDefinition> = tools.iter().map(definition).collect();
     let (tools, tools_override, extra_tools) = (&tools, tools_override.as_ref(), &extra_tools);
-    Ok(adapter::build(wire, BuildInput { messages, tools, tools_override, extra_tools, settings: &settings, answer }))
+    Ok(adapter::build(
+        wire,
+        BuildInput { messages, tools, tools_override, extra_tools, vision, settings: &settings, answer },
+    ))
 }
 
 fn definition(tool: &DescribedTool) -> ToolDefinition {

@@ -22,7 +22,7 @@ fn llm(content: &str, ids: &[&str]) -> Message {
 }
 
 fn result(id: &str, content: &str, is_error: bool) -> Message {
-    Message::Tool { wire_id: id.into(), content: content.into(), is_error }
+    Message::Tool { wire_id: id.into(), content: content.into(), is_error, attachments: vec![] }
 }
 
 fn message(message: Message) -> Record {
@@ -148,7 +148,7 @@ fn calls_without_result_say_how_far_they_had_come_and_the_others_keep_theirs() {
     let contents: Vec<_> = messages(&saved)[2..]
         .iter()
         .map(|message| match message {
-            Message::Tool { wire_id, content, is_error } => {
+            Message::Tool { wire_id, content, is_error, .. } => {
                 (wire_id.clone(), content.split(':').next().unwrap().to_owned(), *is_error)
             }
             other => panic!("{other:?}"),
@@ -268,7 +268,8 @@ fn effects_become_records_in_their_order_and_share_the_messages() {
     let answer = Arc::new(llm("", &["c1"]));
     let outcome = Arc::new(result("c1", "42", false));
     let question = Question::once(Cause::OwnApproval, None, Scope::Chat);
-    let added = Effect::AddCall { chat, call, wire_id: "c1".into(), name: "glob".into(), arguments: "{}".into() };
+    let added =
+        Effect::AddCall { chat, call, wire_id: "c1".into(), name: "glob".into(), arguments: "{}".into(), runs: None };
     let (status, message) = (CallStatus::Success, Arc::clone(&outcome));
     let effects = [
         Effect::StartTurn { chat },

@@ -26,6 +26,7 @@ mod keys;
 mod leaving;
 mod library;
 mod looks;
+mod native;
 mod permissions;
 mod provider;
 mod questions;

@@ -145,6 +145,17 @@ local function encode(what, value)
   return ok and json or error(("%s: %s"):format(what, tostring(json):gsub("^.-:%d+: ", "")), 0)
 end
 
+---@param adapter lathe.Adapter
+---@param model any
+---@return boolean
+local function takes_pictures(adapter, model)
+  local vision = adapter.opts and adapter.opts.vision
+  if type(vision) == "function" then
+    vision = vision(adapter, model)
+  end
+  return vision and true or false
+end
+
 ---The fields of `core.start_request`, but for chat, request and tools. Hooks run here, on the main loop.
 ---@param adapter lathe.Adapter
 ---@param values table<string, string>
@@ -169,6 +180,7 @@ local function fields_of(adapter, values, tools)
     tools_override = tools.override and encode("build_tools", tools.override) or nil,
     extra_tools = tools.extra and tools.extra[1] ~= nil and encode("available_tools", tools.extra) or nil,
     stream = settings.stream == true,
+    vision = takes_pictures(adapter, settings.model),
     connect_ms = limits.connect_ms or CONNECT_MS,
     first_byte_ms = limits.first_byte_ms or FIRST_BYTE_MS,
     idle_ms = limits.idle_ms or IDLE_MS,

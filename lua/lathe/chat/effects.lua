@@ -13,6 +13,7 @@ local jobs = require("lathe.tools.jobs")
 local judge = require("lathe.chat.judge")
 local log = require("lathe.log")
 local notice = require("lathe.chat.notice")
+local native = require("lathe.native.list")
 local notify = require("lathe.notify")
 local permissions = require("lathe.chat.permissions")
 local prompt = require("lathe.chat.prompt")
@@ -249,6 +250,8 @@ function M.performers(chats)
     if not chat or chat.is_closing then
       return nil
     end
+    native.begin_listing()
+    chat.is_listed = true
     local text, typed = prompt.take(chat)
     saving.note(chat)
     chat.taken = text
@@ -295,17 +298,30 @@ function M.performers(chats)
     local function is_wanted()
       return chats[id] == chat and not chat.is_closing and chat.request == request
     end
-    -- First of all: they may hide tools from the model.
-    permissions.load(chat, function(fault)
-      if fault and is_wanted() then
-        core.lib.fail_request({
-          chat = id,
-          request = request,
-          message = "the permission rules could not be loaded: " .. fault,
-        })
-      elseif is_wanted() then
-        send(chat, request, is_wanted)
+    if not chat.is_listed then
+      native.begin_listing()
+    end
+    chat.is_listed = false
+    chat.tool_registry:gather(function()
+      if not is_wanted() then
+        return
       end
+      -- Before the list is made: they may hide tools from the model.
+      permissions.load(chat, function(fault)
+        if fault and is_wanted() then
+          core.lib.fail_request({
+            chat = id,
+            request = request,
+            message = "the permission rules could not be loaded: " .. fault,
+          })
+        elseif is_wanted() then
+          chat.tool_registry:prepare(function()
+            if is_wanted() then
+              send(chat, request, is_wanted)
+            end
+          end)
+        end
+      end)
     end)
   end
 
@@ -386,12 +402,12 @@ function M.performers(chats)
     end
   end
 
-  function P.add_call(id, call, wire_id, name, arguments)
+  function P.add_call(id, call, wire_id, name, arguments, runs)
     local chat = chats[id]
     if not chat then
       return
     end
-    calls.add(chat, call, append_call(chat, wire_id, name, arguments))
+    calls.add(chat, call, append_call(chat, wire_id, name, arguments), runs)
   end
 
   function P.restore_message(id, role, content, wire_id, is_error, visible, reasoning, typed)
@@ -588,7 +604,7 @@ function M.performers(chats)
       return
     end
     approval.close(chat, call)
-    calls.finish(chat, call)
+    calls.finish(chat, call, status)
     show_end(chat, call, status, content, duration_ms)
     events.emit_call("ToolFinished", chat, call, status, duration_ms)
     if chat.on_call_finished then

@@ -15,6 +15,7 @@ local effects = require("lathe.chat.effects")
 local events = require("lathe.events")
 local keymaps = require("lathe.chat.keymaps")
 local notice = require("lathe.chat.notice")
+local native = require("lathe.native.chat")
 local registry = require("lathe.tools.registry")
 local render = require("lathe.chat.render")
 local saving = require("lathe.chat.saving")
@@ -137,6 +138,7 @@ function M.need()
   if lib and not started then
     wipe_left_behind()
     lib.start(effects.performers(chats))
+    lib.keep_media({ folder = vim.fs.joinpath(vim.fn.stdpath("cache"), "lathe", "media") })
     lib.keep_outputs({ folder = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output") })
     lib.keep_chats({ folder = saving.folder() })
     approvals.keep(lib)
@@ -401,6 +403,9 @@ end
 
 ---Sends what is in the input; while a turn runs it goes out with the results.
 function Chat:submit()
+  if not vim.in_fast_event() and native.take_over(self) then
+    return
+  end
   if vim.in_fast_event() then -- after what was put into the input before
     return vim.schedule(function()
       core.lib.submit({ chat = self.id })

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
-use crate::message::NO_RESULT;
+use crate::message::{Attachment, NO_RESULT};
 
 fn decode<'a>(names: &Names, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Item> {
     let mut decoder = Decoder::new(names.clone(), true);
@@ -466,6 +466,7 @@ fn build_with(messages: &[Message], tools: &[ToolDefinition], own: Option<&Value
         tools_override: own,
         extra_tools: &[],
         settings: &settings(given),
+        vision: false,
         answer: None,
     })
 }
@@ -481,6 +482,7 @@ fn tools_that_the_provider_knows_follow_the_others_but_not_those_of_a_hook() {
             tools_override,
             extra_tools: &extra,
             settings: &settings,
+            vision: false,
             answer: None,
         })
         .body
@@ -501,7 +503,7 @@ fn llm(content: &str, calls: &[(&str, &str, &str)]) -> Message {
 }
 
 fn result(id: &str, content: &str) -> Message {
-    Message::Tool { wire_id: id.into(), content: content.into(), is_error: true }
+    Message::Tool { wire_id: id.into(), content: content.into(), is_error: true, attachments: vec![] }
 }
 
 #[test]
@@ -745,4 +747,49 @@ fn a_megabyte_of_arguments_in_63_000_deltas_costs_as_much_per_byte_as_little() {
     // may spoil some tries, never all; a quadratic decoder never gets near.
     let ratio = || time_to_read(1_008_000).as_secs_f64() / time_to_read(63_000).as_secs_f64();
     assert!((0..10).any(|_| ratio() < 48.0));
+}
+
+#[test]
+fn a19_pictures_follow_the_last_result_of_their_batch_where_the_model_takes_them() {
+    let picture = |data: &str| Attachment { mime: "image/png".into(), data: data.into() };
+    let result = |id: &str, attachments| {
+        Arc::new(Message::Tool { wire_id: id.into(), content: format!("of {id}"), is_error: false, attachments })
+    };
+    let user = |content: &str| Arc::new(Message::User { content: content.into(), visible: true, typed: None });
+    let messages = [
+        result("c1", vec![picture("AA=="), picture("BB==")]),
+        result("c2", vec![]),
+        result("c3", vec![picture("CC==")]),
+        user("and?"),
+        result("c4", vec![picture("DD==")]),
+    ];
+    let built = |vision| {
+        let settings = settings(json!({}));
+        let input = BuildInput {
+            messages: &messages,
+            tools: &[],
+            tools_override: None,
+            extra_tools: &[],
+            vision,
+            settings: &settings,
+            answer: None,
+        };
+        build(input).body["messages"].clone()
+    };
+    let tool = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": format!("of {id}")});
+    let text = |id: &str| json!({"type": "text", "text": format!("From the result of the call {id}:")});
+    let image =
+        |data: &str| json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{data}")}});
+    let asked = json!({"role": "user", "content": "and?"});
+    assert_eq!(built(false), json!([tool("c1"), tool("c2"), tool("c3"), asked, tool("c4")]));
+    assert_eq!(
+        built(true),
+        json!([
+            tool("c1"), tool("c2"), tool("c3"),
+            {"role": "user", "content": [text("c1"), image("AA=="), image("BB=="), text("c3"), image("CC==")]},
+            asked,
+            tool("c4"),
+            {"role": "user", "content": [text("c4"), image("DD==")]},
+        ])
+    );
 }

@@ -61,6 +61,14 @@ function Input:input()
   return lines[1] and table.concat(lines, "\n") or nil
 end
 
+---Takes away what the user has typed; undo brings it back.
+function Input:clear_input()
+  local _, row, has_heading, end_row = input_lines(self)
+  buffer.edit(self, function()
+    api.nvim_buf_set_lines(self.bufnr, has_heading and row + 1 or row, end_row, false, { "" })
+  end)
+end
+
 ---Puts text into the input, after what is there.
 ---@param text string
 function Input:add_input(text)
