@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 
 pub use fault::error_text;
 pub use names::Names;
+pub(crate) use names::{MAX_NAME_BYTES, shorten};
 use names::{hashed_id, legal_id};
 
 use crate::message::{Message, Opaque};

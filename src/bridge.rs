@@ -4,6 +4,7 @@
 mod chats;
 mod convert;
 mod guard;
+mod native;
 mod perform;
 mod permissions;
 mod pump;
@@ -30,7 +31,7 @@ use crate::runtime::commands::CommandCmd;
 use crate::runtime::http::{HttpLimits, HttpRequest};
 use crate::runtime::judge::{self, Judge};
 use crate::runtime::provider::{DescribedTool, ProviderRequest};
-use crate::tool::{CallId, OfferedTool};
+use crate::tool::{CallId, OfferedTool, Reach};
 use convert::{Fields, boolean_argument, integer_argument, text_argument};
 use guard::Guard;
 use perform::Performers;
@@ -83,6 +84,7 @@ impl Exports<'_> {
         self.approvals()?;
         self.permissions()?;
         self.commands()?;
+        self.native()?;
         self.hot()
     }
 
@@ -136,7 +138,14 @@ impl Exports<'_> {
         self.add("counts", |lua, pump, ()| {
             let (chats, events, effects) = pump.counts();
             let commands = pump.runtime.command_count();
-            let counts = [("chats", chats), ("events", events), ("effects", effects), ("commands", commands)];
+            let schemas = pump.runtime.schemas().compiled_count();
+            let counts = [
+                ("chats", chats),
+                ("events", events),
+                ("effects", effects),
+                ("commands", commands),
+                ("schemas", schemas),
+            ];
             let counts = lua.create_table_from(counts);
             counts.map(Value::Table).map_err(|error| Error::Lua { export: "counts", source: error.into() })
         })?;
@@ -200,14 +209,22 @@ impl Exports<'_> {
     fn requests(&self) -> mlua::Result<()> {
         self.add("tool_set", |lua, pump, table: Value| {
             let fields = Fields::new("tool_set", table)?;
+            let base = fields.optional_tools("base")?.map(|base| (base.offered.to_vec(), base.described.to_vec()));
             let tools = fields.list("tools", |tool| {
                 let (name, parameters) = (tool.text("name")?, tool.optional_text("schema")?);
+                let fills_defaults = tool.optional_boolean("fills_defaults")? == Some(true);
+                let schemas = pump.runtime.schemas();
                 let offered = OfferedTool {
                     name: name.clone(),
-                    schema: parameters.as_ref().map(|schema| pump.runtime.schemas().intern(schema)),
+                    schema: parameters.as_ref().map(|schema| schemas.intern_with(schema, fills_defaults)),
                     numeric_strings: tool.boolean("numeric_strings")?,
                     parallel: tool.boolean("parallel")?,
                     handlers_once: tool.optional_boolean("handlers_once")? == Some(true),
+                    reach: match (tool.optional_boolean("routes")?, tool.optional_text("server")?) {
+                        (Some(true), _) => Reach::Router,
+                        (_, Some(server)) => Reach::ByName { server, tool: tool.text("tool")? },
+                        (_, None) => Reach::Direct,
+                    },
                 };
                 let (description, strict) = (tool.optional_text("description")?, tool.optional_boolean("strict")?);
                 let described = DescribedTool { name, description, parameters, strict };
@@ -215,8 +232,11 @@ impl Exports<'_> {
                 Ok((offered, (!by_provider).then_some(described)))
             })?;
             fields.finish()?;
-            let (offered, described): (Vec<_>, Vec<_>) = tools.into_iter().unzip();
-            let described: Vec<_> = described.into_iter().flatten().collect();
+            let (more, more_described): (Vec<OfferedTool>, Vec<Option<DescribedTool>>) = tools.into_iter().unzip();
+            pump.runtime.compile_schemas(more.iter().filter_map(|tool| tool.schema).collect());
+            let (mut offered, mut described) = base.unwrap_or_default();
+            offered.extend(more);
+            described.extend(more_described.into_iter().flatten());
             let set = lua.create_userdata(ToolSet { offered: offered.into(), described: described.into() });
             set.map(Value::UserData).map_err(|error| Error::Lua { export: "tool_set", source: error.into() })
         })?;

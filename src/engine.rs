@@ -14,8 +14,9 @@ use crate::gate::approvals::{Approval, Scope};
 use crate::gate::judge::Judged;
 use crate::gate::{Fact, Found, Permissions, Question};
 use crate::message::{History, Message, Role};
+use crate::native::media::Given;
 use crate::output::{Keep, Limits};
-use crate::tool::{CallId, CallStatus, CheckedCall, Copying, OfferedTool, Preparation, UncheckedCall};
+use crate::tool::{CallId, CallStatus, CheckedCall, Copying, KeptMedia, OfferedTool, Preparation, UncheckedCall};
 
 /// One chat, unique in the life of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -117,8 +118,10 @@ pub enum Event {
     RequestStarted { chat: ChatId, request: RequestId, tools: Arc<[OfferedTool]> },
     /// Pieces of the answer.
     RequestItems { chat: ChatId, request: RequestId, items: Vec<Item> },
-    /// Something about the request that the user should know: it is tried again, a tool was left out.
+    /// Something about the request that the user should know: a tool was left out.
     RequestNoted { chat: ChatId, request: RequestId, text: String },
+    /// The request failed for now and is sent again.
+    RequestRetried { chat: ChatId, request: RequestId, retry: Retry },
     /// The answer is complete.
     RequestFinished { chat: ChatId, request: RequestId },
     /// No (complete) answer; `message` is for the user.
@@ -130,6 +133,8 @@ pub enum Event {
     /// Reply to [`Effect::PrepareCall`]: copying, `env` or `setup` threw. `on_exit`: `setup` was reached and there is
     /// an `on_exit` to run.
     CallNotPrepared { chat: ChatId, call: CallId, message: String, on_exit: bool },
+    /// Reply to [`Effect::PrepareCall`]: the user's own settings forbid this call, whatever the gate would say (N-38).
+    CallDenied { chat: ChatId, call: CallId, message: String },
     /// Auto mode is on or off from now on.
     AutoSet { chat: ChatId, auto: bool },
     /// The user takes an approval of the chat back.
@@ -151,12 +156,14 @@ pub enum Event {
     CommandFinished { chat: ChatId, call: CallId, cmd: usize, succeeded: bool, text: String },
     /// The tool added text for its result.
     OutputAdded { chat: ChatId, call: CallId, content: String },
+    /// The tool added a picture, a sound or a file to its result.
+    MediaAdded { chat: ChatId, call: CallId, media: Given },
     /// Reply to [`Effect::RunOutput`].
     OutputFinished { chat: ChatId, call: CallId, outcome: OutputOutcome },
     /// Reply to [`Effect::RunExit`].
     ExitFinished { chat: ChatId, call: CallId },
-    /// Reply to [`Effect::CutContent`]: what is left, with a mark.
-    ContentCut { chat: ChatId, call: CallId, content: String },
+    /// Reply to [`Effect::CutContent`]: what is left, with a mark where something is gone, and what became of the media.
+    ContentCut { chat: ChatId, call: CallId, content: String, media: KeptMedia },
     /// The user ends the running calls, the queue goes on.
     CallSkipped { chat: ChatId },
     /// The user stops the chat: request, running and queued calls.
@@ -255,8 +262,8 @@ pub enum Effect {
     RestoreMessage { chat: ChatId, message: Arc<Message> },
     /// A call of a saved chat: number `index` of `message`, with its result.
     RestoreCall { chat: ChatId, message: Arc<Message>, index: usize, result: Arc<Message>, look: Option<Look> },
-    /// A call joined the last `Llm` message.
-    AddCall { chat: ChatId, call: CallId, wire_id: String, name: String, arguments: String },
+    /// A call joined the last `Llm` message. `runs`: the tool that it names, when it is a call of the router.
+    AddCall { chat: ChatId, call: CallId, wire_id: String, name: String, arguments: String, runs: Option<String> },
     /// Decode and check arguments off the main loop → [`Event::CallsChecked`].
     CheckCalls { chat: ChatId, calls: Vec<UncheckedCall> },
     /// A batch of `calls` calls begins.
@@ -292,8 +299,9 @@ pub enum Effect {
     RunOutput { chat: ChatId, call: CallId, output: Output },
     /// Run `handlers.on_exit` → [`Event::ExitFinished`]. `shared`: of the copy that was kept ([`Copying::First`]).
     RunExit { chat: ChatId, call: CallId, shared: bool },
-    /// Cut a result that is too long, off the main loop, and save the whole of it → [`Event::ContentCut`], always.
-    CutContent { chat: ChatId, call: CallId, content: String, limits: Limits },
+    /// Cut a result that is too long, off the main loop, and save the whole of it and its media → [`Event::ContentCut`],
+    /// always.
+    CutContent { chat: ChatId, call: CallId, content: String, limits: Limits, media: Vec<Given> },
     /// The call is over. `content`: a text of ours (an error, a default) that the user sees as well as the model.
     /// `message` is its result, which joins the history once those before it are there.
     FinishCall {
@@ -320,13 +328,28 @@ pub enum Effect {
     Log { level: LogLevel, text: String },
 }
 
+/// A request that is sent again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// Why it failed.
+    pub reason: String,
+    /// Which attempt after the first comes next.
+    pub attempt: u32,
+    /// How many there are at most.
+    pub of: u32,
+    /// How long it waits before that, in ms.
+    pub wait_ms: u64,
+}
+
 /// Something the user should know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Notice {
     /// The request failed; the text says why.
     RequestFailed(String),
-    /// The request is tried again, or is not quite what was wanted; the text says why.
+    /// The request is not quite what was wanted; the text says why.
     Request(String),
+    /// The request failed for now and is sent again; told anew with each attempt.
+    Retrying(Retry),
     /// The input is empty and there is nothing to send again.
     NothingToSend,
     /// There is no call to skip.
@@ -454,7 +477,10 @@ impl Engine {
             Event::SavingChanged { text, .. } => chat.saving_changed(shell, text),
             Event::RequestStarted { request, tools, .. } => chat.request_started(shell, request, tools),
             Event::RequestItems { request, items, .. } => chat.request_items(shell, request, items),
-            Event::RequestNoted { request, text, .. } => chat.request_noted(shell, request, text),
+            Event::RequestNoted { request, text, .. } => chat.request_noted(shell, request, Notice::Request(text)),
+            Event::RequestRetried { request, retry, .. } => {
+                chat.request_noted(shell, request, Notice::Retrying(retry));
+            }
             Event::RequestFinished { request, .. } => chat.request_finished(shell, request),
             Event::RequestFailed { request, message, .. } => chat.request_failed(shell, request, message),
             Event::CallsChecked { calls, .. } => chat.calls_checked(shell, calls),
@@ -462,6 +488,7 @@ impl Engine {
             Event::CallNotPrepared { call, message, on_exit, .. } => {
                 chat.call_not_prepared(shell, call, message, on_exit);
             }
+            Event::CallDenied { call, message, .. } => chat.call_denied(shell, call, message),
             Event::PermissionsLoaded { permissions, .. } => chat.permissions_loaded(shell, permissions),
             Event::FactFound { call, fact, found, .. } => chat.fact_found(shell, call, fact, found),
             Event::ApprovalAnswered { call, answer, .. } => chat.approval_answered(shell, call, answer),
@@ -471,9 +498,10 @@ impl Engine {
                 chat.command_finished(shell, call, cmd, succeeded, text);
             }
             Event::OutputAdded { call, content, .. } => chat.output_added(shell, call, content),
+            Event::MediaAdded { call, media, .. } => chat.media_added(shell, call, media),
             Event::OutputFinished { call, outcome, .. } => chat.output_finished(shell, call, outcome),
             Event::ExitFinished { call, .. } => chat.exit_finished(shell, call),
-            Event::ContentCut { call, content, .. } => chat.content_cut(shell, call, content),
+            Event::ContentCut { call, content, media, .. } => chat.content_cut(shell, call, content, media),
             Event::CallSkipped { .. } => chat.call_skipped(shell),
             Event::ChatStopped { .. } => chat.stopped(shell),
             Event::ChatCleared { .. } => chat.cleared(shell),
@@ -512,11 +540,13 @@ impl Event {
             | Self::RequestStarted { chat, .. }
             | Self::RequestItems { chat, .. }
             | Self::RequestNoted { chat, .. }
+            | Self::RequestRetried { chat, .. }
             | Self::RequestFinished { chat, .. }
             | Self::RequestFailed { chat, .. }
             | Self::CallsChecked { chat, .. }
             | Self::CallPrepared { chat, .. }
             | Self::CallNotPrepared { chat, .. }
+            | Self::CallDenied { chat, .. }
             | Self::AutoSet { chat, .. }
             | Self::ApprovalForgotten { chat, .. }
             | Self::FactFound { chat, .. }
@@ -526,6 +556,7 @@ impl Event {
             | Self::CommandStarted { chat, .. }
             | Self::CommandFinished { chat, .. }
             | Self::OutputAdded { chat, .. }
+            | Self::MediaAdded { chat, .. }
             | Self::OutputFinished { chat, .. }
             | Self::ExitFinished { chat, .. }
             | Self::ContentCut { chat, .. }

@@ -11,6 +11,7 @@ pub mod engine;
 pub mod error;
 pub mod gate;
 pub mod message;
+pub mod native;
 pub mod output;
 pub mod runtime;
 pub mod saved;

@@ -5,6 +5,7 @@ pub mod commands;
 pub mod http;
 pub mod inbox;
 pub mod judge;
+pub mod media;
 pub mod permissions;
 pub mod process;
 pub mod provider;
@@ -30,9 +31,10 @@ use crate::gate::approvals::Approval;
 use crate::gate::judge::Judged;
 use crate::gate::pair::Wants;
 use crate::gate::{Fact, Found, Permissions};
+use crate::native::media::Given;
 use crate::output::{self, Limits, Spill};
 use crate::schema::{self, Schemas};
-use crate::tool::{ArgumentsError, CallId, CheckedCall, UncheckedCall};
+use crate::tool::{ArgumentsError, CallId, CheckedCall, KeptMedia, SchemaId, UncheckedCall};
 use approvals::{ApprovalsError, ProjectApprovals, SavedApproval};
 use commands::{CommandCmd, Commands, RunError};
 use http::{Http, HttpRequest};
@@ -71,6 +73,7 @@ pub struct Runtime {
     http: Arc<Http>,
     store: Store,
     output_folder: OnceCell<PathBuf>,
+    media_folder: OnceCell<PathBuf>,
     workers: OnceCell<Workers>,
     shut_down: AtomicBool,
 }
@@ -104,6 +107,7 @@ impl Runtime {
             commands: Commands::default(),
             http: Arc::default(),
             output_folder: OnceCell::new(),
+            media_folder: OnceCell::new(),
             workers: OnceCell::new(),
             shut_down: AtomicBool::new(false),
         }
@@ -246,15 +250,44 @@ impl Runtime {
         }
     }
 
-    /// Cuts a result that is too long and saves the whole → [`Event::ContentCut`], always.
-    pub fn cut_content(&self, chat: ChatId, call: CallId, content: String, limits: Limits) {
-        let (inbox, spill) = (Arc::clone(&self.inbox), self.spill());
+    /// Names the folder in which this editor makes one of its own for media, and removes there what is old. The first call
+    /// counts.
+    pub fn keep_media(&self, folder: PathBuf) {
+        if self.media_folder.set(media::session_folder(&folder)).is_ok() {
+            let sweep = move || media::sweep(&folder);
+            let _ = std::thread::Builder::new().name("lathe-sweep".into()).spawn(sweep);
+        }
+    }
+
+    /// Compiles schemas that will soon be needed. Nothing depends on it: a schema that is not compiled yet is when a call
+    /// is checked.
+    pub fn compile_schemas(&self, schemas: Vec<SchemaId>) {
+        if let (false, Ok(workers)) = (schemas.is_empty(), self.workers()) {
+            let known = Arc::clone(&self.schemas);
+            workers.handle.spawn_blocking(move || {
+                for schema in schemas {
+                    // One that makes the compiler panic says so when it is used.
+                    let _ = catch_unwind(AssertUnwindSafe(|| known.compile(schema)));
+                }
+            });
+        }
+    }
+
+    /// Cuts a result that is too long and saves the whole and its media → [`Event::ContentCut`], always.
+    pub fn cut_content(&self, chat: ChatId, call: CallId, content: String, limits: Limits, media: Vec<Given>) {
+        let (inbox, spill, folder) = (Arc::clone(&self.inbox), self.spill(), self.media_folder.get().cloned());
         let cut = move || {
             let cut = catch_unwind(|| output::cut(&content, &limits, &spill).text);
             let content = cut.unwrap_or_else(|_| {
                 "The result is too long and could not be cut: an internal error of lathe. It is lost.".to_owned()
             });
-            inbox.push(Event::ContentCut { chat, call, content });
+            let count = media.len();
+            let media = catch_unwind(AssertUnwindSafe(|| media::keep(media, folder.as_deref())));
+            let media = media.unwrap_or_else(|_| KeptMedia {
+                notes: Some(format!("[{count} files could not be kept: an internal error of lathe. They are lost.]")),
+                ..KeptMedia::default()
+            });
+            inbox.push(Event::ContentCut { chat, call, content, media });
         };
         match self.workers() {
             Ok(workers) => drop(workers.handle.spawn_blocking(cut)),

@@ -2,6 +2,7 @@
 //! What becomes of a call that does not fit is the engine's business.
 
 mod decode;
+mod defaults;
 mod fit;
 mod normalise;
 
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 pub use decode::decode;
 pub use normalise::normalise;
 
+use crate::native::router::{self, Routed};
 use crate::tool::{ArgumentsError, CheckedCall, SchemaId, UncheckedCall};
 
 /// Why a schema cannot be used. It is a fault of the tool, not of the arguments.
@@ -39,6 +41,7 @@ pub enum SchemaError {
 #[derive(Debug)]
 struct Entry {
     text: Arc<str>,
+    fills_defaults: bool,
     compiled: OnceLock<Result<Validator, SchemaError>>,
 }
 
@@ -50,26 +53,56 @@ pub struct Schemas {
 
 #[derive(Debug, Default)]
 struct Inner {
-    ids: HashMap<Arc<str>, SchemaId>,
+    /// By text and whether defaults are filled in.
+    ids: [HashMap<Arc<str>, SchemaId>; 2],
     entries: Vec<Arc<Entry>>,
 }
 
 impl Schemas {
     /// The id of a schema text. Only stores the text, so it is cheap enough for the main loop.
     pub fn intern(&self, text: &str) -> SchemaId {
+        self.intern_with(text, false)
+    }
+
+    /// The same; `fills_defaults`: what a call leaves out gets the schema's default before it is checked (N-25).
+    pub fn intern_with(&self, text: &str, fills_defaults: bool) -> SchemaId {
         let mut inner = self.lock();
-        if let Some(id) = inner.ids.get(text) {
+        if let Some(id) = inner.ids[usize::from(fills_defaults)].get(text) {
             return *id;
         }
         let text: Arc<str> = text.into();
         let id = SchemaId(inner.entries.len() as u64);
-        inner.entries.push(Arc::new(Entry { text: Arc::clone(&text), compiled: OnceLock::new() }));
-        inner.ids.insert(text, id);
+        inner.entries.push(Arc::new(Entry { text: Arc::clone(&text), fills_defaults, compiled: OnceLock::new() }));
+        inner.ids[usize::from(fills_defaults)].insert(text, id);
         id
+    }
+
+    /// Compiles a schema unless that was done. Not for the main loop.
+    pub fn compile(&self, schema: SchemaId) {
+        if let Some(entry) = self.entry(schema) {
+            let _ = entry.compiled();
+        }
+    }
+
+    /// How many schemas were compiled.
+    pub fn compiled_count(&self) -> usize {
+        self.lock().entries.iter().filter(|entry| entry.compiled.get().is_some()).count()
+    }
+
+    fn entry(&self, schema: SchemaId) -> Option<Arc<Entry>> {
+        usize::try_from(schema.0).ok().and_then(|index| self.lock().entries.get(index).cloned())
     }
 
     /// Decodes and checks the arguments of one call. Compiles its schema when it is the first; may take milliseconds.
     pub fn check(&self, call: UncheckedCall) -> CheckedCall {
+        if let Some(tools) = &call.route
+            && let Some(Routed { index, arguments }) = router::route(&call.arguments, tools)
+        {
+            let tool = &tools[index];
+            let (schema, numeric_strings) = (tool.schema, tool.numeric_strings);
+            let named = UncheckedCall { call: call.call, schema, numeric_strings, arguments, route: None };
+            return CheckedCall { runs: Some(tool.name.clone()), ..self.check(named) };
+        }
         let arguments = decode(&call.arguments).and_then(|arguments| match call.schema {
             Some(schema) => self.fit(schema, arguments, call.numeric_strings),
             None => Ok(arguments),
@@ -80,8 +113,11 @@ impl Schemas {
     fn fit(&self, schema: SchemaId, arguments: Value, numeric_strings: bool) -> Result<Value, ArgumentsError> {
         // An id that this store did not give out can only mean that the tool is not known well enough to run it.
         let unknown = || ArgumentsError::DoesNotFit(format!("The tool's schema (number {}) is not known.", schema.0));
-        let entry = usize::try_from(schema.0).ok().and_then(|index| self.lock().entries.get(index).cloned());
-        match entry.ok_or_else(unknown)?.compiled() {
+        let entry = self.entry(schema).ok_or_else(unknown)?;
+        match entry.compiled() {
+            Ok(validator) if entry.fills_defaults => {
+                fit::fit(validator, defaults::fill(&entry.text, arguments), numeric_strings)
+            }
             Ok(validator) => fit::fit(validator, arguments, numeric_strings),
             Err(error) => Err(ArgumentsError::DoesNotFit(format!(
                 "The tool's own schema cannot be used ({error}), so its arguments cannot be checked and nothing was run. \

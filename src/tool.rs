@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use serde_json::Value;
+
+use crate::message::Attachment;
 
 /// How much of a tool's name a text shows, in characters.
 const SHOWN_CHARS: usize = 100;
@@ -38,6 +41,25 @@ pub struct OfferedTool {
     /// Whether calls in a row share one copy, one `setup` and one `on_exit` (`opts.use_handlers_once`). Such calls do not
     /// overlap.
     pub handlers_once: bool,
+    /// How the model reaches it.
+    pub reach: Reach,
+}
+
+/// How the model reaches a tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// Under its own name.
+    #[default]
+    Direct,
+    /// Under its own name, or by that of its server and its own there, through the router.
+    ByName {
+        /// The server's name.
+        server: String,
+        /// The tool's name in it.
+        tool: String,
+    },
+    /// It is the router: its arguments name another tool.
+    Router,
 }
 
 /// A call whose arguments are to be decoded and checked off the main loop.
@@ -51,6 +73,8 @@ pub struct UncheckedCall {
     pub numeric_strings: bool,
     /// The model's own text.
     pub arguments: String,
+    /// The tools that the call may name; none: it is no call of the router.
+    pub route: Option<Arc<[OfferedTool]>>,
 }
 
 /// What checking found.
@@ -62,6 +86,8 @@ pub struct CheckedCall {
     pub arguments: Result<Value, ArgumentsError>,
     /// Equal for equal arguments, whatever the order of their keys (and for equal faults).
     pub fingerprint: u64,
+    /// The tool that it named, when it is a call of the router.
+    pub runs: Option<String>,
 }
 
 impl CheckedCall {
@@ -71,7 +97,7 @@ impl CheckedCall {
             Ok(arguments) => fingerprint(arguments),
             Err(error) => hash(&error.to_string()),
         };
-        Self { call, arguments, fingerprint }
+        Self { call, arguments, fingerprint, runs: None }
     }
 }
 
@@ -104,6 +130,15 @@ pub enum ArgumentsError {
     /// Nobody looked at them, for a fault of ours; the history carries `{}` in their place, since they may be anything.
     #[error("{0}")]
     NotChecked(String),
+}
+
+/// What became of the media of a result.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KeptMedia {
+    /// A line for each of them, for model and user: what it is, and where. None: there are none.
+    pub notes: Option<String>,
+    /// The pictures that may be sent to a model.
+    pub attachments: Vec<Attachment>,
 }
 
 /// Which copy of its tool a call works with.

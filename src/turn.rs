@@ -181,6 +181,7 @@ mod tests {
             numeric_strings: true,
             parallel: false,
             handlers_once: false,
+            reach: Default::default(),
         }];
         let t = |text: &str| looks_like_call(text, &tools);
         assert!(t("Sure:\n```json\n{\"tool_calls\": [{\"name\": \"calculator\"}]}\n```\n"));

@@ -61,10 +61,9 @@ fn only_core_loads_the_library() {
 #[test]
 fn only_render_writes_the_chat_buffer() {
     let words = ["nvim_buf_set_lines", "nvim_buf_set_text", "vim.fn.setline", "vim.fn.append", "vim.fn.setbufline"];
-    assert_eq!(
-        offenders(&lua_code(&["lua/lathe/chat", "lua/lathe/init.lua"]), &words, &["lua/lathe/chat/render.lua"]),
-        NOBODY
-    );
+    // `view.lua` writes the buffer of the window that it opens.
+    let allowed = ["lua/lathe/chat/render.lua", "lua/lathe/chat/render/", "lua/lathe/chat/view.lua"];
+    assert_eq!(offenders(&lua_code(&["lua/lathe/chat", "lua/lathe/init.lua"]), &words, &allowed), NOBODY);
 }
 
 #[test]
@@ -278,6 +277,20 @@ fn the_list_of_promises_is_made_from_the_tests() {
     assert!(made.lines().filter(|line| line.starts_with("- ")).count() > 40, "{made}");
     let kept = fs::read_to_string(root().join("doc/contract.md")).unwrap();
     assert!(made == kept, "stale: sh scripts/contract.sh > doc/contract.md");
+}
+
+#[test]
+fn every_rule_and_example_of_native_servers_has_a_test() {
+    let sources = files(&["src", "tests"], &[".rs"]);
+    let names: Vec<&str> = sources
+        .iter()
+        .flat_map(|(_, text)| text.split("\nfn ").chain(text.split("    fn ")).skip(1))
+        .map(|rest| rest.split('(').next().unwrap_or_default())
+        .collect();
+    let named = |id: &str| names.iter().any(|name| name.split('_').any(|word| word == id));
+    let ids = (1..=47).map(|number| format!("n{number:02}")).chain((1..=33).map(|number| format!("a{number:02}")));
+    let missing: Vec<String> = ids.filter(|id| !named(id)).collect();
+    assert_eq!(missing, NOBODY);
 }
 
 #[test]

@@ -101,8 +101,15 @@ fn simple() -> impl Strategy<Value = String> {
     (prefix, name(), suffix).prop_map(|(prefix, name, suffix)| format!("{prefix}{name}{suffix}"))
 }
 
+/// Several commands in a row.
+fn row() -> impl Strategy<Value = String> {
+    let glue = prop::sample::select(vec!["\n", "; ", " && ", " || ", " | ", " | ", "\n\n", " |\n", " &\n", " # two\n"]);
+    prop::collection::vec((simple(), glue), 1..7)
+        .prop_map(|parts| parts.into_iter().map(|(part, glue)| part + glue).collect::<String>() + "one")
+}
+
 fn script() -> impl Strategy<Value = String> {
-    simple().prop_recursive(4, 24, 3, |inner| {
+    prop_oneof![simple(), row()].prop_recursive(4, 24, 3, |inner| {
         let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
         prop_oneof![
             (inner.clone(), prop::sample::select(vec!["\n", "; ", " && ", " || ", " | "]), inner.clone())
@@ -126,7 +133,7 @@ fn script() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
     fn a_real_shell_runs_nothing_that_was_not_found(text in script()) {

@@ -8,6 +8,7 @@ mod support;
 mod calls;
 mod commands;
 mod measure;
+mod native;
 mod provider;
 mod resume;
 mod rules;
@@ -30,6 +31,7 @@ const BENCHES: &[Bench] = &[
     ("provider text", provider::text),
     ("provider arguments", provider::arguments),
     ("resume", resume::run),
+    ("native list", native::run),
     ("rules", rules::run),
 ];
 

@@ -22,6 +22,8 @@ local only_here = {
   accept = true,
   reject = true,
   cancel = true,
+  view_all = true,
+  yank_code = true,
   next_heading = true,
   prev_heading = true,
 }

@@ -29,6 +29,8 @@ local defaults = {
         close = { modes = { n = "gC" }, desc = "Close the chat" },
         next_heading = { modes = { n = "]]" }, desc = "Next heading" },
         prev_heading = { modes = { n = "[[" }, desc = "Previous heading" },
+        view_all = { modes = { n = "gV" }, desc = "View all of a call" },
+        yank_code = { modes = { n = "gy" }, desc = "Yank a code block" },
         always_accept = { modes = { n = "g1" }, desc = "Answer: always accept" },
         accept = { modes = { n = "g2" }, desc = "Answer: accept" },
         reject = { modes = { n = "g3" }, desc = "Answer: reject this call" },
@@ -86,7 +88,17 @@ local defaults = {
   permission_memory = "chat",       -- how long "Always accept" counts: "chat" or "project"
   tool_output = { max_lines = 2000, max_bytes = 51200, encoding = nil },
   agent = {},                       -- <name> = { permission = … }; a chat's agent is "build" unless it is told otherwise
-  native = {},                      -- native servers
+  native = {                        -- servers written in Lua, see `:help lathe-native`
+    servers = {},                   -- <name> = definition, or true for a built-in one
+    settings = {},                  -- <name> = { disabled, disabled_tools, autoApprove, custom_instructions, … }
+    auto_approve = false,           -- boolean | function({ action, server_name, tool_name, arguments, … })
+    resource_auto_approve = true,   -- whether the model reads resources without a question
+    timeout = 60000,                -- ms that a call of a server may take
+    sync_timeout = 5000,            -- ms that a call without a callback is waited for
+    caller_type = "lathe",          -- what handlers see as `req.caller.type`
+    prefix = "",                    -- of the names that the model sees
+    apply_defaults = false,         -- fill in a schema's defaults
+  },
   project_tools = {},               -- tools of a project's `tools/` folder
   display = {
     icons = nil,                    -- "ascii", or state = text (see `:help lathe-icons`)
@@ -122,7 +134,11 @@ local types = {
   ["tool_output.max_bytes"] = "count",
   ["tool_output.encoding"] = "string",
   ["agent.*"] = "table",
-  ["native.*"] = "*",
+  ["native.servers.*"] = "*",
+  ["native.settings.*"] = "server_settings",
+  ["native.auto_approve"] = "boolean|function",
+  ["native.timeout"] = "positive",
+  ["native.sync_timeout"] = "positive",
   ["project_tools.*"] = "*",
   ["display.icons"] = "icons",
   ["display.chat.window.width"] = "positive",
@@ -150,6 +166,10 @@ end
 local function is_text(value)
   return value == nil or type(value) == "string" or type(value) == "function"
 end
+
+-- Settings of a native server that are lists of what is turned off.
+local disabled_lists =
+  { disabled_tools = true, disabled_prompts = true, disabled_resources = true, disabled_resourceTemplates = true }
 
 -- Types of our own: how a message calls them, and the check.
 ---@type table<string, { [1]: string, [2]: fun(value: any): boolean }>
@@ -185,6 +205,30 @@ local checks = {
           and vim.iter(pairs(value)):all(function(_, icon)
             return type(icon) == "string" and not icon:find("[\r\n]")
           end)
+    end,
+  },
+  server_settings = {
+    "{ disabled = boolean, disabled_… = names, autoApprove = boolean or names, custom_instructions = { text } }",
+    function(value)
+      if type(value) ~= "table" then
+        return false
+      end
+      for key, item in pairs(value) do
+        local fits = false
+        if key == "disabled" then
+          fits = type(item) == "boolean"
+        elseif key == "autoApprove" then
+          fits = type(item) == "boolean" or is_names(item)
+        elseif key == "custom_instructions" then
+          fits = type(item) == "table" and is_text(item.text) and type(item.disabled or false) == "boolean"
+        elseif disabled_lists[key] then
+          fits = is_names(item)
+        end
+        if not fits then
+          return false
+        end
+      end
+      return true
     end,
   },
   group = {

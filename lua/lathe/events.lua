@@ -46,6 +46,15 @@ function M.emit(name, chat, more)
   exec("Lathe" .. name, data)
 end
 
+---Tells about something that belongs to no call: a resource is read, a prompt is made.
+---@param name "ToolStarted"|"ToolFinished"
+---@param data table
+function M.emit_item(name, data)
+  if is_heard("Lathe" .. name) then
+    exec("Lathe" .. name, data)
+  end
+end
+
 ---Tells about a call. Cheap when nobody listens.
 ---@param name string without the prefix, such as "ToolStarted"
 ---@param chat lathe.Chat
@@ -62,6 +71,8 @@ function M.emit_call(name, chat, call, status, duration_ms)
     id = call.id,
     tool = call.name,
     source = call.source,
+    server = call.server,
+    code = status and call.code or nil,
     args = call.args,
     status = status,
     duration_ms = duration_ms,

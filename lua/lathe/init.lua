@@ -140,4 +140,13 @@ function M.run_tool(name, args, opts, callback)
   require("lathe.chat.run").start(name, args, callback)
 end
 
+-- Native servers -----------------------------------------------------------------------------------------------------
+
+for _, name in ipairs({ "add_server", "add_tool", "add_resource", "add_resource_template", "add_prompt" }) do
+  ---As in `lathe.native`.
+  M[name] = function(...)
+    return require("lathe.native")[name](...)
+  end
+end
+
 return M

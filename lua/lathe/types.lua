@@ -69,6 +69,12 @@ error("lathe.types is for the language server only")
 ---@field gates? lathe.ToolGates
 ---@field permission? lathe.ToolPermission what permission rules see of a call; default: its name, and `*`
 ---@field opts? lathe.ToolOpts
+---@field native? fun(chat: lathe.Chat, call: lathe.Call): string? of a native server's; what the user's settings say
+---@field schema_text? string JSON text of the parameters, of a native server's
+---@field fills_defaults? boolean
+---@field server? string the native server
+---@field tool? string its name there
+---@field routes? boolean
 ---@field args? table the call's arguments
 ---@field function_call? lathe.FunctionCall
 
@@ -100,6 +106,7 @@ error("lathe.types is for the language server only")
 ---@field tools string[]
 ---@field prompt? string what the model reads for `@{group}`; `${tools}` stands for the names
 ---@field system_prompt? string|fun(group: table, ctx: lathe.PromptContext): string?
+---@field is_native? boolean the tools of a native server
 ---@field opts? { collapse_tools: boolean?, ignore_system_prompt: boolean?, ignore_tool_system_prompt: boolean? }
 
 ---What functions that make system prompts are told.
@@ -156,6 +163,10 @@ error("lathe.types is for the language server only")
 ---@field finished boolean
 ---@field started_ns integer|false
 ---@field reason string? why the user rejected it
+---@field server string? the native server
+---@field code string? how it ended, of a native server
+---@field outcome lathe.native.Outcome?
+---@field native { auto_approve: boolean }?
 ---@field judge_context string? what the judge is told of it
 ---@field is_judged boolean the judge is being asked
 ---@field block lathe.Block|false
@@ -165,6 +176,112 @@ error("lathe.types is for the language server only")
 ---@field status lathe.CallStatus
 ---@field content string what a model would read
 ---@field display string? what a chat would show
+---@field code string? of a native server
+---@field outcome lathe.native.Outcome?
+
+-- Native servers ------------------------------------------------------------------------------------------------------
+
+---A native server, as its author writes it.
+---@class lathe.native.ServerDef
+---@field name? string the key in `native.servers` wins
+---@field displayName? string
+---@field description? string|fun(def: lathe.native.ServerDef): string
+---@field capabilities? lathe.native.Capabilities
+
+---@class lathe.native.Capabilities
+---@field tools? lathe.native.ToolDef[]
+---@field resources? lathe.native.ResourceDef[]
+---@field resourceTemplates? lathe.native.TemplateDef[]
+---@field prompts? lathe.native.PromptDef[]
+
+---@alias lathe.native.Handler fun(req: lathe.native.Request, res: lathe.native.Response): any
+
+---@class lathe.native.ToolDef
+---@field name string
+---@field description? string|fun(def: lathe.native.ToolDef): string
+---@field inputSchema? table|fun(def: lathe.native.ToolDef): table an object schema
+---@field handler lathe.native.Handler
+---@field needs_confirmation_window? boolean false: it shows a review of its own
+---@field timeout? integer|false ms
+
+---@class lathe.native.ResourceDef
+---@field uri string
+---@field handler lathe.native.Handler
+---@field name? string
+---@field description? string|fun(def: lathe.native.ResourceDef): string
+---@field mimeType? string
+
+---@class lathe.native.TemplateDef
+---@field uriTemplate string with `{name}` for a part, `{+name}` for one with slashes
+---@field handler lathe.native.Handler
+---@field name? string
+---@field description? string|fun(def: lathe.native.TemplateDef): string
+---@field mimeType? string
+
+---@class lathe.native.PromptDef
+---@field name string
+---@field handler lathe.native.Handler
+---@field description? string|fun(def: lathe.native.PromptDef): string
+---@field arguments? lathe.native.PromptArg[]|fun(def: lathe.native.PromptDef): lathe.native.PromptArg[]
+
+---@class lathe.native.PromptArg
+---@field name string
+---@field description? string
+---@field required? boolean
+---@field default? string
+---@field enum? string[]
+
+---What a handler is told.
+---@class lathe.native.Request
+---@field params table arguments of a tool or a prompt, or parts of a URI
+---@field tool? lathe.native.ToolDef
+---@field resource? lathe.native.ResourceDef|lathe.native.TemplateDef
+---@field prompt? lathe.native.PromptDef
+---@field uri? string
+---@field uriTemplate? string
+---@field server lathe.native.Server
+---@field caller lathe.native.Caller
+---@field editor_info lathe.native.EditorInfo
+---@field signal lathe.native.Signal
+
+---@class lathe.native.Caller
+---@field type string
+---@field auto_approve boolean
+---@field meta table
+---@field lathe { chat: lathe.Chat?, bufnr: integer?, tool_call_id: string? }
+---@field codecompanion table the same as `lathe`
+
+---@class lathe.native.EditorInfo
+---@field last_active lathe.native.Buffer?
+---@field buffers lathe.native.Buffer[]
+
+---@class lathe.native.Buffer
+---@field bufnr integer
+---@field name string
+---@field filename string absolute
+---@field filetype string
+---@field line_count integer
+---@field is_visible boolean
+---@field is_modified boolean
+---@field is_loaded boolean
+---@field lastused integer seconds since 1970
+---@field windows integer[]
+---@field winnr integer? id of the first window
+---@field cursor_pos { [1]: integer, [2]: integer }? row from 1, column from 0
+
+---What a handler builds its result with; tools, resources and prompts have different functions.
+---@class lathe.native.Response
+---@field text fun(self: lathe.native.Response, text: any, mime: string?): lathe.native.Response
+---@field image fun(self: lathe.native.Response, data: string, mime: string?): lathe.native.Response
+---@field audio fun(self: lathe.native.Response, data: string, mime: string?): lathe.native.Response
+---@field blob? fun(self: lathe.native.Response, data: string, mime: string?): lathe.native.Response
+---@field resource? fun(self: lathe.native.Response, resource: table): lathe.native.Response
+---@field user? fun(self: lathe.native.Response): lathe.native.Response
+---@field llm? fun(self: lathe.native.Response): lathe.native.Response
+---@field system? fun(self: lathe.native.Response): lathe.native.Response
+---@field error fun(self: lathe.native.Response, message: any, details: any): lathe.native.Response
+---@field send fun(self: lathe.native.Response, result: any): lathe.native.Response
+---@field guard fun(self: lathe.native.Response, fn: function): function
 
 -- Chats ---------------------------------------------------------------------------------------------------------------
 
@@ -214,10 +331,15 @@ error("lathe.types is for the language server only")
 ---@field taken string? what was taken from the input and is on its way into the history
 ---@field last_llm lathe.Message?
 ---@field usage { input: integer, output: integer }?
+---@field retry_line lathe.Block? the line of a request that is tried again
 ---@field adapter_message string? why there is no adapter
 ---@field opens_for_questions boolean?
 ---@field system_prompt string? the chat's own
 ---@field told_prompts table<string, true>? prompts of which was told that they failed
+---@field run_opts { timeout: integer?, caller: any }? of a chat in which one tool runs
+---@field is_listed boolean? what is offered was looked at for this turn
+---@field is_reading boolean? resources of a message are being read
+---@field read_resources table<string, lathe.native.Outcome>?
 ---@field on_call_finished fun(call: lathe.Call, status: lathe.CallStatus)?
 ---@field on_turn_finished fun(how: string)?
 
@@ -343,6 +465,19 @@ error("lathe.types is for the language server only")
 ---@field project_tools? table
 ---@field display? table
 
+---A picture, a sound or a file.
+---@class (exact) lathe.Media
+---@field kind "image"|"audio"|"blob"
+---@field data string bytes, base64 or a `data:` URL
+---@field mime string?
+---@field uri string? of the resource that it belongs to
+
+---What the tools of a server are called, one a line.
+---@class lathe.native.Names
+---@field group string
+---@field tools string
+---@field collisions string
+
 -- The library ---------------------------------------------------------------------------------------------------------
 
 ---A list of offered tools, held by the library.
@@ -397,8 +532,12 @@ error("lathe.types is for the language server only")
 ---@field schema string? JSON text
 ---@field strict boolean?
 ---@field numeric_strings boolean
+---@field fills_defaults boolean? what a call leaves out gets the schema's default
 ---@field parallel boolean
 ---@field handlers_once boolean?
+---@field server string? the native server
+---@field tool string? its name there
+---@field routes boolean? its arguments name another tool, which is called instead
 ---@field by_provider boolean? the provider knows it: it is not described in the request
 
 ---What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
@@ -414,7 +553,7 @@ error("lathe.types is for the language server only")
 ---@field clear fun(o: { chat: integer })
 ---@field close_chat fun(o: { chat: integer })
 ---@field add_message fun(o: { chat: integer, role: string, content: string, visible: boolean? })
----@field tool_set fun(o: { tools: lathe.OfferedTool[] }): lathe.ToolSet
+---@field tool_set fun(o: { base: lathe.ToolSet?, tools: lathe.OfferedTool[] }): lathe.ToolSet base: one that it goes on
 ---@field request_calls fun(o: { chat: integer, calls: table[], tools: lathe.ToolSet, submit: boolean })
 ---@field start_request fun(o: table) chat, request, tools, system, wire, and what the wire needs (`lathe.adapters.request`)
 ---@field fetch fun(o: table): integer a JSON document, by GET: number of the reply
@@ -436,6 +575,11 @@ error("lathe.types is for the language server only")
 ---@field finish_cmd fun(chat: integer, call: integer, cmd: integer, succeeded: boolean)
 ---@field add_output fun(chat: integer, call: integer, content: string)
 ---@field drain fun()
+---@field keep_media fun(o: { folder: string }) where pictures and files of tools go; removes there what is old
+---@field add_media fun(chat: integer, call: integer, o: lathe.Media)
+---@field native_media fun(o: lathe.Media): { data: string, mime: string } as base64
+---@field native_match fun(o: { uri: string, templates: string[] }): { index: integer, params: table<string, string> }?
+---@field native_names fun(o: { prefix: string, servers: string[] }): lathe.native.Names[] NUL between the names
 ---@field keep_outputs fun(o: { folder: string }) where the whole of what is cut goes; removes there what is old
 ---@field keep_chats fun(o: { folder: string }) where chats are saved
 ---@field save_chat fun(o: lathe.ChatMeta): string? its id, the first time
@@ -443,7 +587,7 @@ error("lathe.types is for the language server only")
 ---@field load_chat fun(o: { chat: string }): integer number of the reply: lathe.LoadedChat
 ---@field restore_chat fun(o: { chat: integer, loaded: userdata, save: boolean }): string? its id
 ---@field shutdown fun()
----@field counts fun(): { chats: integer, events: integer, effects: integer, commands: integer }
+---@field counts fun(): { chats: integer, events: integer, effects: integer, commands: integer, schemas: integer }
 ---@field panic? fun(elsewhere?: boolean) only in debug builds; elsewhere: on another thread
 
 ---A message joined the history. `wire_id`, `is_error`: of a result. `typed`: by the user, when the model reads more.
@@ -478,7 +622,7 @@ error("lathe.types is for the language server only")
 ---@field restore_call lathe.RestoreCall
 ---@field reply fun(number: integer, value: any, message: string?) of a slow export
 ---@field cut_history fun(chat: integer, kept: integer) the first message behind it goes back into the input
----@field add_call fun(chat: integer, call: integer, wire_id: string, name: string, arguments: string)
+---@field add_call fun(chat: integer, call: integer, wire_id: string, name: string, arguments: string, runs: string?)
 ---@field start_batch fun(chat: integer, calls: integer)
 ---@field finish_batch fun(chat: integer, failed: boolean)
 ---@field prepare_call lathe.PrepareCall
@@ -495,7 +639,7 @@ error("lathe.types is for the language server only")
 ---@field run_output fun(chat: integer, call: integer, kind: string, cmd: integer?, text: string?): string|false|nil
 ---@field run_exit fun(chat: integer, call: integer, shared: boolean)
 ---@field finish_call lathe.FinishCall
----@field notify fun(chat: integer, kind: string, text: string?)
+---@field notify fun(chat: integer, kind: string, text: string?, attempt: integer?, of: integer?, wait_ms: integer?)
 ---@field tell fun(text: string)
 ---@field finish_turn fun(chat: integer, how: "done"|"stopped"|"cancelled"|"failed"|"held")
 ---@field clear_chat fun(chat: integer)

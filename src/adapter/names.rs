@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 /// How many bytes of a name the providers take.
-const MAX_NAME_BYTES: usize = 64;
+pub const MAX_NAME_BYTES: usize = 64;
 
 /// Tools under the names that providers take (R049): up to 64 letters, digits, `_` and `-`. Most names are legal as they
 /// are; another one is made legal and unique, the same way in every request.
@@ -90,7 +90,7 @@ pub fn legal_id(id: &str) -> Cow<'_, str> {
 }
 
 /// The first bytes, 55 when there is room for 64, then `_` and eight digits of a hash of the whole.
-fn shorten(name: &str, salt: u32, room: usize) -> String {
+pub fn shorten(name: &str, salt: u32, room: usize) -> String {
     let head = name.bytes().take(room - 9);
     let head: String = head.map(|byte| if is_legal_byte(byte) { char::from(byte) } else { '_' }).collect();
     format!("{head}_{:08x}", fnv1a(name.bytes().chain(salt.to_le_bytes().into_iter().filter(|byte| *byte != 0))))

@@ -300,6 +300,11 @@ impl Fields {
         tools.ok_or_else(|| self.wrong(field, "a tool set", &value))
     }
 
+    /// The same, which may be left out.
+    pub fn optional_tools(&self, field: &'static str) -> Result<Option<UserDataRef<ToolSet>>, Error> {
+        if self.raw(field)?.is_nil() { Ok(None) } else { self.tools(field).map(Some) }
+    }
+
     /// A chat read by `load_chat`.
     pub fn loaded(&self, field: &'static str) -> Result<UserDataRef<LoadedChat>, Error> {
         let value = self.raw(field)?;

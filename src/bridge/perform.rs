@@ -9,7 +9,7 @@ use super::convert::{Fields, JsonMarks, Unfolding, exact_text, integer, text};
 use super::permissions::{self, Asked};
 use super::replies::Make;
 use crate::chat::restore::{Body, Look};
-use crate::engine::{Answer, ChatId, Effect, Event, LogLevel, Notice, Output, OutputOutcome, TurnEnd};
+use crate::engine::{Answer, ChatId, Effect, Event, LogLevel, Notice, Output, OutputOutcome, Retry, TurnEnd};
 use crate::error::Error;
 use crate::gate::{Cause, Fact, Found};
 use crate::message::Message;
@@ -116,8 +116,8 @@ impl Performers {
             Effect::AddMessage { chat, message } => self.message("add_message", &lua_fn.add_message, chat, &message)?,
             Effect::TakeBackMessage { chat } => call("take_back_message", &lua_fn.take_back_message, chat.0)?,
             Effect::CutHistory { chat, kept } => call("cut_history", &lua_fn.cut_history, (chat.0, kept))?,
-            Effect::AddCall { chat, call: id, wire_id, name, arguments } => {
-                let arguments = (chat.0, id.0, wire_id.as_str(), name.as_str(), arguments.as_str());
+            Effect::AddCall { chat, call: id, wire_id, name, arguments, runs } => {
+                let arguments = (chat.0, id.0, wire_id.as_str(), name.as_str(), arguments.as_str(), runs.as_deref());
                 call("add_call", &lua_fn.add_call, arguments)?
             }
             Effect::RestoreMessage { chat, message } => {
@@ -193,8 +193,8 @@ impl Performers {
                 call::<()>("run_exit", &lua_fn.run_exit, (chat.0, id.0, shared))?;
                 return Ok(Some(Event::ExitFinished { chat, call: id }));
             }
-            Effect::CutContent { chat, call: id, content, limits } => {
-                runtime.cut_content(chat, id, content, limits);
+            Effect::CutContent { chat, call: id, content, limits, media } => {
+                runtime.cut_content(chat, id, content, limits, media);
             }
             Effect::FinishCall { chat, call: id, status, content, duration_ms, message } => {
                 let arguments = (chat.0, id.0, status.as_str(), content.as_deref(), duration_ms);
@@ -207,7 +207,11 @@ impl Performers {
             Effect::FinishBatch { chat, failed } => call("finish_batch", &lua_fn.finish_batch, (chat.0, failed))?,
             Effect::Notify { chat, notice } => {
                 let (kind, text) = notice_words(&notice);
-                call("notify", &lua_fn.notify, (chat.0, kind, text))?
+                let numbers = match &notice {
+                    Notice::Retrying(Retry { attempt, of, wait_ms, .. }) => (Some(*attempt), Some(*of), Some(*wait_ms)),
+                    _ => (None, None, None),
+                };
+                call("notify", &lua_fn.notify, (chat.0, kind, text, numbers.0, numbers.1, numbers.2))?
             }
             Effect::Tell { text } => call("tell", &lua_fn.tell, text)?,
             Effect::FinishTurn { chat, end } => call("finish_turn", &lua_fn.finish_turn, (chat.0, end_word(end)))?,
@@ -388,7 +392,7 @@ fn reject(chat: ChatId, call: CallId, reason: String) -> Event {
     Event::ApprovalAnswered { chat, call, answer: Answer::Reject { reason: Some(reason) } }
 }
 
-/// Reads `true, n_cmds, defines, approval, timeout_ms or nil` or `false, message, set_up, on_exit`.
+/// Reads `true, n_cmds, defines, approval, timeout_ms or nil` or `false, message, set_up, on_exit, denied`.
 fn preparation(chat: ChatId, call: CallId, given: &MultiValue) -> Result<Event, PerformError> {
     let nil = Value::Nil;
     let at = |index: usize| given.get(index).unwrap_or(&nil);
@@ -397,6 +401,9 @@ fn preparation(chat: ChatId, call: CallId, given: &MultiValue) -> Result<Event, 
     let boolean = |index: usize| at(index).as_boolean().ok_or_else(|| wanted("a boolean", index));
     if !boolean(0)? {
         let message = text(at(1)).ok_or_else(|| wanted("a message", 1))?;
+        if at(4).as_boolean() == Some(true) {
+            return Ok(Event::CallDenied { chat, call, message });
+        }
         // `on_exit` is due only after `setup`.
         let on_exit = boolean(2)? && boolean(3)?;
         return Ok(Event::CallNotPrepared { chat, call, message, on_exit });
@@ -465,6 +472,7 @@ fn notice_words(notice: &Notice) -> (&'static str, Option<&str>) {
     match notice {
         Notice::RequestFailed(message) => ("request_failed", Some(message)),
         Notice::Request(text) => ("request", Some(text)),
+        Notice::Retrying(retry) => ("retrying", Some(&retry.reason)),
         Notice::Restored(text) => ("restored", Some(text)),
         Notice::Saving(text) => ("saving", Some(text)),
         Notice::NothingToSend => ("nothing_to_send", None),

@@ -7,7 +7,7 @@ use super::{Chat, Shell};
 use crate::adapter::{EndReason, Item};
 use crate::engine::{Effect, LogLevel, Notice, RequestId, TurnEnd};
 use crate::message::{Call, Message};
-use crate::tool::{ArgumentsError, CheckedCall, OfferedTool, UncheckedCall, shown};
+use crate::tool::{ArgumentsError, CheckedCall, OfferedTool, Reach, UncheckedCall, shown};
 use crate::turn::batch::Batch;
 use crate::turn::call::ToolCall;
 use crate::turn::{Answering, Checking, Draft, Turn, looks_like_call};
@@ -61,9 +61,9 @@ impl Chat {
     }
 
     /// Something about a request for the user.
-    pub fn request_noted(&mut self, shell: &mut Shell, request: RequestId, text: String) {
+    pub fn request_noted(&mut self, shell: &mut Shell, request: RequestId, notice: Notice) {
         match &self.turn {
-            Turn::Answering(answering) if answering.request == request => self.notify(shell, Notice::Request(text)),
+            Turn::Answering(answering) if answering.request == request => self.notify(shell, notice),
             _ => self.ignore_late(shell, "note"),
         }
     }
@@ -141,6 +141,7 @@ impl Chat {
                 schema: tool.and_then(|tool| tool.schema),
                 numeric_strings: tool.is_some_and(|tool| tool.numeric_strings),
                 arguments: draft.arguments.clone(),
+                route: tool.filter(|tool| tool.reach == Reach::Router).map(|_| Arc::clone(&checking.tools)),
             });
             checking.calls.push((call, draft));
         }
@@ -169,10 +170,12 @@ impl Chat {
         for ((id, draft), checked) in drafts.into_iter().zip(checked) {
             let usable = match checked.arguments {
                 Ok(_) | Err(ArgumentsError::DoesNotFit(_)) => true,
-                Err(ArgumentsError::NotAnObject(_) | ArgumentsError::NotChecked(_)) => false,
+                // What the router got is an object, whatever is in it.
+                Err(ArgumentsError::NotAnObject(_) | ArgumentsError::NotChecked(_)) => checked.runs.is_some(),
             };
+            let name = checked.runs.clone().unwrap_or_else(|| draft.name.clone());
             let blank = draft.arguments.trim().is_empty() || draft.arguments.trim() == "[]";
-            let tool = offered.get(draft.name.as_str());
+            let tool = offered.get(name.as_str());
             calls.push(Call {
                 wire_id: draft.wire_id.clone(),
                 name: draft.name.clone(),
@@ -185,16 +188,17 @@ impl Chat {
                 (Some(_), Ok(arguments)) => Ok(arguments),
                 (Some(_), Err(error)) => Err(error.to_string()),
             };
-            let mut call = ToolCall::new(id, draft.wire_id, draft.name, fingerprint, arguments);
+            let mut call = ToolCall::new(id, draft.wire_id, name, fingerprint, arguments);
             call.parallel = tool.is_some_and(|tool| tool.parallel && !tool.handlers_once);
             call.handlers_once = tool.is_some_and(|tool| tool.handlers_once);
             queue.push(call);
         }
-        let added: Vec<_> = calls.iter().cloned().zip(queue.iter().map(|call| call.id)).collect();
+        let added: Vec<_> = calls.iter().cloned().zip(queue.iter().map(|call| (call.id, call.name.clone()))).collect();
         self.add_message(shell, Message::Llm { content, reasoning, calls, opaque });
-        for (call, id) in added {
+        for (call, (id, runs)) in added {
             let Call { wire_id, name, arguments, extra: _ } = call;
-            shell.effects.push(Effect::AddCall { chat: self.id, call: id, wire_id, name, arguments });
+            let runs = Some(runs).filter(|runs| *runs != name);
+            shell.effects.push(Effect::AddCall { chat: self.id, call: id, wire_id, name, arguments, runs });
         }
         shell.effects.push(Effect::StartBatch { chat: self.id, calls: queue.len() });
         self.turn = Turn::Running(Batch::new(queue, submit));
@@ -232,6 +236,7 @@ mod tests {
                 numeric_strings: false,
                 parallel: false,
                 handlers_once: false,
+                reach: Reach::Direct,
             };
             (1..=count).map(tool).collect()
         };

@@ -3,7 +3,8 @@
 use super::{Chat, Shell};
 use crate::engine::{Answer, Effect, Notice, OutputOutcome, TurnEnd};
 use crate::gate::{Fact, Found};
-use crate::tool::{CallId, Preparation, shown};
+use crate::native::media::Given;
+use crate::tool::{CallId, KeptMedia, Preparation, shown};
 use crate::turn::Turn;
 use crate::turn::batch::Batch;
 use crate::turn::call::{Context, End, ToolCall};
@@ -17,6 +18,11 @@ impl Chat {
     /// Lua could not make its copy.
     pub fn call_not_prepared(&mut self, shell: &mut Shell, call: CallId, message: String, on_exit: bool) {
         self.with_call(shell, call, |call, ctx| call.not_prepared(ctx, message, on_exit));
+    }
+
+    /// The user's own settings forbid a call.
+    pub fn call_denied(&mut self, shell: &mut Shell, call: CallId, message: String) {
+        self.with_call(shell, call, |call, ctx| call.denied(ctx, message));
     }
 
     /// A fact for the gate.
@@ -57,6 +63,11 @@ impl Chat {
         self.with_call(shell, call, |call, ctx| call.output_added(ctx, content));
     }
 
+    /// A tool added a picture, a sound or a file.
+    pub fn media_added(&mut self, shell: &mut Shell, call: CallId, media: Given) {
+        self.with_call(shell, call, |call, ctx| call.media_added(ctx, media));
+    }
+
     /// An output function is over.
     pub fn output_finished(&mut self, shell: &mut Shell, call: CallId, outcome: OutputOutcome) {
         self.with_call(shell, call, |call, ctx| call.output_finished(ctx, outcome));
@@ -68,8 +79,8 @@ impl Chat {
     }
 
     /// A result that was too long is cut.
-    pub fn content_cut(&mut self, shell: &mut Shell, call: CallId, content: String) {
-        self.with_call(shell, call, |call, ctx| call.content_cut(ctx, content));
+    pub fn content_cut(&mut self, shell: &mut Shell, call: CallId, content: String, media: KeptMedia) {
+        self.with_call(shell, call, |call, ctx| call.content_cut(ctx, content, media));
     }
 
     /// The user ends the running calls; the queue goes on.

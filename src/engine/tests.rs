@@ -18,7 +18,14 @@ use crate::turn::call::STOP_LIMIT_MS;
 const ALL: Defined = Defined { success: true, error: true, rejected: true, cancelled: true, on_exit: true };
 
 fn tool(name: &str, parallel: bool) -> OfferedTool {
-    OfferedTool { name: name.into(), schema: None, numeric_strings: false, parallel, handlers_once: false }
+    OfferedTool {
+        name: name.into(),
+        schema: None,
+        numeric_strings: false,
+        parallel,
+        handlers_once: false,
+        reach: crate::tool::Reach::Direct,
+    }
 }
 
 /// A tool whose calls in a row share their handlers.
@@ -196,7 +203,8 @@ fn a_call_runs_and_its_result_goes_back() {
                 call,
                 wire_id: "c1".into(),
                 name: "calculator".into(),
-                arguments: "{\"num1\":100}".into()
+                arguments: "{\"num1\":100}".into(),
+                runs: None,
             },
             Effect::StartBatch { chat, calls: 1 },
             Effect::PrepareCall { chat, call, arguments: json!({"num1": 100}), copying: Copying::Own },
@@ -956,7 +964,7 @@ fn p70_a_result_over_the_limits_is_cut_before_it_joins_the_history() {
     let [second, third, fourth] = [1, 2, 3].map(|after| CallId(first.0 + after));
     let effects = hand.finish(first, "12345\n7890a");
     let content = "12345\n7890a".to_owned();
-    assert!(effects.contains(&Effect::CutContent { chat, call: first, content, limits }), "{effects:?}");
+    assert!(effects.contains(&Effect::CutContent { chat, call: first, content, limits, media: vec![] }), "{effects:?}");
     // Each is prepared as soon as the one before is decided.
     hand.finish(second, "12345\n7890");
     assert_eq!(hand.results(), [], "exactly at the limit is not cut, and waits for the one before");
@@ -966,15 +974,17 @@ fn p70_a_result_over_the_limits_is_cut_before_it_joins_the_history() {
     let late = Event::OutputAdded { chat, call: third, content: "late".into() };
     assert!(matches!(hand.say(late)[..], [Effect::Log { level: LogLevel::Debug, .. }]));
     hand.say(Event::ChatStopped { chat });
-    hand.say(Event::ContentCut { chat, call: third, content: "cut 3".into() });
+    hand.say(Event::ContentCut { chat, call: third, content: "cut 3".into(), media: KeptMedia::default() });
     assert_eq!(hand.results(), []);
-    let effects = hand.say(Event::ContentCut { chat, call: first, content: "cut 1".into() });
+    let effects =
+        hand.say(Event::ContentCut { chat, call: first, content: "cut 1".into(), media: KeptMedia::default() });
     let texts: Vec<_> = hand.results().into_iter().map(|(_, text, _)| text).collect();
     assert_eq!(texts, ["cut 1", "12345\n7890", "cut 3"]);
     assert_eq!(ended(&effects), None, "the fourth is still being prepared");
     let ready = preparation(0, Defined::default(), OwnApproval::Run, None);
     hand.say(Event::CallPrepared { chat, call: fourth, preparation: ready });
-    let effects = hand.say(Event::ContentCut { chat, call: fourth, content: "cut 4".into() });
+    let effects =
+        hand.say(Event::ContentCut { chat, call: fourth, content: "cut 4".into(), media: KeptMedia::default() });
     assert_eq!(ended(&effects), Some(TurnEnd::Stopped));
 }
 
@@ -1425,7 +1435,7 @@ impl Storm {
             }
             Effect::CutContent { chat, call, content, .. } => {
                 let content = content[..1].to_owned();
-                self.loose.push(Event::ContentCut { chat, call, content });
+                self.loose.push(Event::ContentCut { chat, call, content, media: KeptMedia::default() });
             }
             Effect::FinishCall { call, .. } => {
                 *self.finished.entry(call).or_default() += 1;

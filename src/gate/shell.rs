@@ -5,6 +5,7 @@ mod inner;
 mod prefix;
 mod word;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 use tree_sitter::{Node, Parser, Tree};
@@ -109,11 +110,85 @@ fn collect(parts: &mut Parts, text: &str, depth: usize) -> Option<()> {
     walk(parts, text, depth)
 }
 
-fn walk(parts: &mut Parts, text: &str, depth: usize) -> Option<()> {
-    let tree = tree(text)?;
-    if tree.root_node().has_error() {
-        return None;
+/// A tree in which no command goes over the end of its line. The grammar takes some line ends for blanks (behind the third
+/// part of a pipeline, for one), which would make the next command words of the one before.
+fn trusted_tree(text: &str) -> Option<(Tree, Cow<'_, str>)> {
+    const MAX_TRIES: usize = 64;
+    let mut text = Cow::Borrowed(text);
+    for _ in 0..MAX_TRIES {
+        let tree = tree(&text)?;
+        if tree.root_node().has_error() {
+            return None;
+        }
+        let Some(at) = misread_line_end(&tree, &text)? else { return Some((tree, text)) };
+        // Where a command ends a line, `;` says the same, but not in front of a here document or behind a comment.
+        if text.contains("<<") || text.contains('#') {
+            return None;
+        }
+        text.to_mut().replace_range(at..=at, ";");
     }
+    None
+}
+
+/// The first line end that stands between the parts of one command; an outer none: one stands where it cannot be mended.
+fn misread_line_end(tree: &Tree, text: &str) -> Option<Option<usize>> {
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        if matches!(
+            node.kind(),
+            "command"
+                | "command_name"
+                | "redirected_statement"
+                | "file_redirect"
+                | "declaration_command"
+                | "unset_command"
+                | "variable_assignments"
+                | "concatenation"
+        ) {
+            let mut children = node.walk();
+            let mut end = node.start_byte();
+            let mut is_over = false;
+            for child in node.children(&mut children) {
+                if is_over {
+                    return None; // a word behind a comment
+                }
+                is_over = child.kind() == "comment";
+                let gap = text.get(end..child.start_byte()).unwrap_or_default();
+                let is_joined = |at: usize| gap[..at].ends_with('\\');
+                if let Some(at) = gap.match_indices('\n').map(|(at, _)| at).find(|at| !is_joined(*at)) {
+                    return Some(Some(end + at));
+                }
+                end = child.end_byte();
+            }
+        }
+        if node.kind() == "word" && has_line_end(raw(node, text)) {
+            return None;
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return Some(None);
+            }
+        }
+    }
+}
+
+/// Whether a word without quotes holds a line end that is not escaped.
+fn has_line_end(word: &str) -> bool {
+    let mut is_escaped = false;
+    word.bytes().any(|byte| {
+        let ends = byte == b'\n' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        ends
+    })
+}
+
+fn walk(parts: &mut Parts, text: &str, depth: usize) -> Option<()> {
+    let (tree, text) = trusted_tree(text)?;
+    let text = text.as_ref();
     let mut cursor = tree.walk();
     loop {
         let node = cursor.node();

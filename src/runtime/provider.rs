@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use super::http::{Http, HttpError, HttpEvent, HttpRequest, Secrets};
 use super::inbox::Inbox;
 use crate::adapter::{self, Asked, BuildInput, Built, Decoder, Dialect, Item, Origin, ToolDefinition, Wire};
-use crate::engine::{ChatId, Event, RequestId};
+use crate::engine::{ChatId, Event, RequestId, Retry};
 use crate::message::Message;
 
 /// How long the body of an answer that is complete may take to end. Some servers keep it open.
@@ -87,15 +87,18 @@ pub enum Part {
     Items(Vec<Item>),
     /// Something that the user should know.
     Note(String),
+    /// It failed for now and is sent again.
+    Retry(Retry),
 }
 
-/// Sends a request of a chat → [`Event::RequestItems`]…, [`Event::RequestNoted`]…, then [`Event::RequestFinished`] or
+/// Sends a request of a chat → [`Event::RequestNoted`]…, [`Event::RequestRetried`]…, [`Event::RequestItems`]…, then [`Event::RequestFinished`] or
 /// [`Event::RequestFailed`], always.
 pub async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, chat: ChatId, request: RequestId, provider: ProviderRequest) {
     let tell = |part| {
         inbox.push(match part {
             Part::Items(items) => Event::RequestItems { chat, request, items },
             Part::Note(text) => Event::RequestNoted { chat, request, text },
+            Part::Retry(retry) => Event::RequestRetried { chat, request, retry },
         });
     };
     let last = match send(&http, provider, tell).await {
@@ -126,9 +129,7 @@ pub async fn send(http: &Http, provider: ProviderRequest, mut tell: impl FnMut(P
     let mut received = 0;
     let answer = http.send(to_send, |event| match event {
         HttpEvent::Retrying { attempt, of, wait_ms, reason } => {
-            let seconds = wait_ms.div_ceil(1_000);
-            let text = format!("{reason}, retry {attempt} of {of} in {seconds} s");
-            tell(Part::Note(text));
+            tell(Part::Retry(Retry { reason, attempt, of, wait_ms }));
         }
         HttpEvent::Head { .. } => {}
         HttpEvent::Chunk(_) if decoder.is_over() => {}

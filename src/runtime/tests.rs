@@ -69,7 +69,7 @@ fn until(mut condition: impl FnMut() -> bool) {
 }
 
 fn unchecked_call(call: u64, schema: Option<crate::tool::SchemaId>, arguments: &str) -> UncheckedCall {
-    UncheckedCall { call: CallId(call), schema, numeric_strings: false, arguments: arguments.to_owned() }
+    UncheckedCall { call: CallId(call), schema, numeric_strings: false, arguments: arguments.to_owned(), route: None }
 }
 
 #[test]

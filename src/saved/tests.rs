@@ -274,7 +274,8 @@ fn effects_become_records_in_their_order_and_share_the_messages() {
     let answer = Arc::new(llm("", &["c1"]));
     let outcome = Arc::new(result("c1", "42", false));
     let question = Question::once(Cause::OwnApproval, None, Scope::Chat);
-    let added = Effect::AddCall { chat, call, wire_id: "c1".into(), name: "glob".into(), arguments: "{}".into() };
+    let added =
+        Effect::AddCall { chat, call, wire_id: "c1".into(), name: "glob".into(), arguments: "{}".into(), runs: None };
     let (status, message) = (CallStatus::Success, Arc::clone(&outcome));
     let effects = [
         Effect::StartTurn { chat },

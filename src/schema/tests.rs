@@ -30,6 +30,7 @@ impl Check {
             schema: Some(self.schema),
             numeric_strings: self.numeric_strings,
             arguments: arguments.to_string(),
+            route: None,
         };
         self.schemas.check(call).arguments
     }
@@ -84,6 +85,7 @@ fn without_a_schema_any_object_fits() {
         schema: None,
         numeric_strings: false,
         arguments: r#"{"a": [1, null]}"#.to_owned(),
+        route: None,
     };
     let checked = Schemas::default().check(call);
     assert_eq!(checked, CheckedCall::new(CallId(7), Ok(json!({"a": [1, null]}))));
@@ -91,8 +93,13 @@ fn without_a_schema_any_object_fits() {
 
 #[test]
 fn a_schema_of_another_store_runs_nothing() {
-    let call =
-        UncheckedCall { call: CallId(7), schema: Some(SchemaId(9)), numeric_strings: false, arguments: String::new() };
+    let call = UncheckedCall {
+        call: CallId(7),
+        schema: Some(SchemaId(9)),
+        numeric_strings: false,
+        arguments: String::new(),
+        route: None,
+    };
     assert!(Schemas::default().check(call).arguments.is_err());
 }
 
@@ -289,7 +296,8 @@ fn an_unknown_draft_is_read_as_the_newest() {
 fn is_unusable(schema: &str, reason: &str) {
     let schemas = Schemas::default();
     let schema = Some(schemas.intern(schema));
-    let call = UncheckedCall { call: CallId(1), schema, numeric_strings: false, arguments: "{}".to_owned() };
+    let call =
+        UncheckedCall { call: CallId(1), schema, numeric_strings: false, arguments: "{}".to_owned(), route: None };
     let Err(ArgumentsError::DoesNotFit(message)) = schemas.check(call).arguments else {
         panic!("the schema was used");
     };

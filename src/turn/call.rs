@@ -12,8 +12,9 @@ use serde_json::Value;
 use crate::engine::{ChatId, ChatSettings, Effect, LogLevel, Output, OutputOutcome};
 use crate::gate::approvals::{Approval, Approvals, Scope};
 use crate::gate::{self, Fact, Facts, Permissions};
-use crate::message::Message;
-use crate::tool::{CallId, CallStatus, Copying, Defined, GateSettings, OwnApproval, Preparation, shown};
+use crate::message::{Attachment, Message};
+use crate::native::media::Given;
+use crate::tool::{CallId, CallStatus, Copying, Defined, GateSettings, KeptMedia, OwnApproval, Preparation, shown};
 
 /// What a call may touch while it handles an event.
 pub struct Context<'a> {
@@ -68,6 +69,10 @@ pub struct ToolCall {
     stage: Stage,
     /// Texts that the tool added for its result.
     added: Vec<String>,
+    /// Pictures, sounds and files that it added.
+    media: Vec<Given>,
+    /// Pictures for the model, once they are kept.
+    attachments: Vec<Attachment>,
     /// What is told of a command that was ended, with what it had printed.
     printed: Option<String>,
     /// The texts of commands that no output function has passed on.
@@ -161,6 +166,8 @@ impl ToolCall {
             repeated: 1,
             stage: Stage::Queued(arguments),
             added: Vec::new(),
+            media: Vec::new(),
+            attachments: Vec::new(),
             printed: None,
             unsaid: Vec::new(),
         }
@@ -234,6 +241,13 @@ impl ToolCall {
         let Stage::Preparing { started_ms, cut } = &mut self.stage else { return self.ignore_late(ctx) };
         let (started_ms, end) = (*started_ms, cut.take().unwrap_or(End::Error(Some(message))));
         self.exit(ctx, Run::unprepared(started_ms, Defined { on_exit, ..Defined::default() }), end);
+    }
+
+    /// The user's own settings forbid it.
+    pub fn denied(&mut self, ctx: &mut Context, message: String) {
+        let Stage::Preparing { started_ms, cut } = &mut self.stage else { return self.ignore_late(ctx) };
+        let (started_ms, end) = (*started_ms, cut.take().unwrap_or(End::Denied(message)));
+        self.conclude(ctx, Run::unprepared(started_ms, Defined::default()), end);
     }
 
     fn run(&mut self, ctx: &mut Context, run: Run, cmd: usize) {
@@ -311,6 +325,21 @@ impl ToolCall {
             | Stage::Succeeding { .. }
             | Stage::Ending { .. }
             | Stage::Exiting { .. } => self.added.push(content),
+        }
+    }
+
+    /// The tool added a picture, a sound or a file for its result.
+    pub fn media_added(&mut self, ctx: &mut Context, media: Given) {
+        match self.stage {
+            Stage::Cutting { .. } | Stage::Finished(_) | Stage::Queued(_) => self.ignore_late(ctx),
+            Stage::Preparing { .. }
+            | Stage::Deciding { .. }
+            | Stage::Asking { .. }
+            | Stage::Running { .. }
+            | Stage::Stopping { .. }
+            | Stage::Succeeding { .. }
+            | Stage::Ending { .. }
+            | Stage::Exiting { .. } => self.media.push(media),
         }
     }
 
@@ -482,24 +511,35 @@ impl ToolCall {
         };
         self.added.extend(ours.clone());
         let content = match self.added.join("\n\n") {
+            // The media speak for themselves.
+            empty if empty.trim().is_empty() && !self.media.is_empty() => String::new(),
             empty if empty.trim().is_empty() => "(no output)".to_owned(),
             content => content,
         };
         let duration_ms = ctx.now_ms.saturating_sub(run.started_ms).saturating_sub(run.asked_ms);
         // Here and nowhere else, so that one rule holds for every source, and for several texts of one call together.
-        if ctx.settings.limits.are_exceeded_by(&content) {
+        if ctx.settings.limits.are_exceeded_by(&content) || !self.media.is_empty() {
             self.stage = Stage::Cutting { status, ours, duration_ms };
-            let limits = ctx.settings.limits.clone();
-            ctx.emit(Effect::CutContent { chat: ctx.chat, call: self.id, content, limits });
+            let (limits, media) = (ctx.settings.limits.clone(), std::mem::take(&mut self.media));
+            ctx.emit(Effect::CutContent { chat: ctx.chat, call: self.id, content, limits, media });
             return;
         }
         self.finish_with(ctx, status, content, ours, duration_ms);
     }
 
-    /// The result is short enough now.
-    pub fn content_cut(&mut self, ctx: &mut Context, content: String) {
+    /// The result is short enough now, and its media are kept.
+    pub fn content_cut(&mut self, ctx: &mut Context, content: String, media: KeptMedia) {
         let Stage::Cutting { status, ours, duration_ms } = &mut self.stage else { return self.ignore_late(ctx) };
         let (status, ours, duration_ms) = (*status, ours.take(), *duration_ms);
+        let KeptMedia { notes, attachments } = media;
+        let with_notes = |text: String| match &notes {
+            Some(notes) if text.is_empty() => notes.clone(),
+            Some(notes) => format!("{text}\n\n{notes}"),
+            None => text,
+        };
+        let content = with_notes(content);
+        let ours = ours.map(&with_notes).or_else(|| notes.clone());
+        self.attachments = attachments;
         self.finish_with(ctx, status, content, ours, duration_ms);
     }
 
@@ -518,7 +558,7 @@ impl ToolCall {
         duration_ms: u64,
     ) {
         let (wire_id, is_error) = (self.wire_id.clone(), status.is_failure());
-        let attachments = Vec::new();
+        let attachments = std::mem::take(&mut self.attachments);
         let message = Arc::new(Message::Tool { wire_id, content, is_error, attachments });
         self.stage = Stage::Finished(CallResult { status, message: Arc::clone(&message) });
         let (chat, call) = (ctx.chat, self.id);

@@ -391,7 +391,7 @@ fn usage_reasoning_and_errors_in_the_middle_are_kept() {
     editor.wait_ended(1);
     assert!(editor.lua_bool("return chat.usage.input == 12 and chat.usage.output == 34"));
     let shown = editor.buffer();
-    assert!(shown.contains("> let me\n> think\n\nan answer"), "{shown}");
+    assert!(shown.contains("· Reasoning\n  let me\n  think\n\nan answer"), "{shown}");
     editor.lua("send('more')");
     editor.wait_buffer("cut off");
     let shown = editor.buffer();

@@ -121,6 +121,11 @@ fn every_subcommand_key_option_and_event_is_in_the_help() {
     let maps = "return vim.iter(vim.api.nvim_get_keymap('n')):map(function(map) \
         return map.lhs:match('^<Plug>%((Lathe%a+)%)$') end):totable()";
     assert_eq!(missing(&list(&editor, maps), &section("lathe-keys")), [""; 0]);
+    let groups = "local names = {} require('lathe.chat.block')
+        for name in pairs(vim.api.nvim_get_hl(0, {})) do if name:find('^Lathe') then names[#names + 1] = name end end return names";
+    assert_eq!(missing(&list(&editor, groups), &section("lathe-chat")), [""; 0]);
+    let icons = "return vim.tbl_keys(require('lathe.chat.block').icons(nil))";
+    assert_eq!(missing(&list(&editor, icons), &section("lathe-chat")), [""; 0]);
     let options = r#"
         local names = {}
         local function walk(options)

@@ -12,7 +12,8 @@ fn every_action_has_a_plug_map_and_a_subcommand() {
     );
     assert_eq!(
         names,
-        "Accept AlwaysAccept Auto Cancel Chat Clear Close EditLast Help NextHeading PrevHeading Reject Retry Send Skip Stop Toggle"
+        "Accept AlwaysAccept Auto Cancel Chat Clear Close EditLast Help NextHeading PrevHeading Reject Retry Send Skip Stop \
+         Toggle ViewAll YankCode"
     );
     editor.lua("open({ { text = 'answered' } }, {}) vim.keymap.set('n', '<F5>', '<Plug>(LatheSend)')");
     editor.input("ihi<Esc><F5>");

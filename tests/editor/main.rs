@@ -25,6 +25,8 @@ mod interleave;
 mod keys;
 mod leaving;
 mod library;
+mod looks;
+mod native;
 mod permissions;
 mod provider;
 mod providers;

@@ -189,8 +189,11 @@ fn a_busy_provider_is_asked_again_and_that_is_shown() {
     let server = Server::start(vec![text(429, "retry-after: 1\r\n", "{}"), stream(&said("here I am"))]);
     let editor = connect(&server);
     type_and_send(&editor, "hello");
-    editor.wait_buffer("retry 1 of 4 in 1 s");
+    editor.wait_screen("retry 1 of 4 in 1 s  q stop");
     editor.wait_buffer("here I am");
+    editor.wait_screen_without("q stop");
+    editor.wait_screen("retry 1 of 4");
+    assert_eq!(editor.buffer().matches("! Local").count(), 1, "{}", editor.buffer());
     assert_eq!(server.received().len(), 2);
 }
 

@@ -27,6 +27,7 @@ return {
     temperature = { mapping = "parameters.options" },
     top_p = { mapping = "parameters.options" },
   },
-  opts = { stream = true, vision = true },
+  -- Most models that run at home take none, and the server refuses a chat with a picture then.
+  opts = { stream = true, vision = false },
   models = { url = "${url}/api/tags", list = "models", id = "name" },
 }

@@ -59,6 +59,12 @@ return {
   close = function(chat)
     chat:close()
   end,
+  view_all = function(chat)
+    require("lathe.chat.view").open(chat)
+  end,
+  yank_code = function(chat)
+    require("lathe.chat.yank").yank(chat)
+  end,
   next_heading = jump(1),
   prev_heading = jump(-1),
   always_accept = answer("always"),

@@ -1,24 +1,13 @@
 -- The question before a call runs: asked because the engine said so, answered only by its keys, never by typed text.
 local M = {}
 
-local approvals = require("lathe.chat.approvals")
 local block = require("lathe.chat.block")
 local calls = require("lathe.tools.call")
 local core = require("lathe.core")
 local events = require("lathe.events")
+local texts = require("lathe.chat.question")
 
--- What the question shows at most: its answers must stay in view, and what it hides is named.
-local MAX_ARGUMENT_LINES = 10
-local MAX_ALL_LINES = 40
-local MAX_LINE_BYTES = 1000
-
--- What made the gate ask, where the tool's own words do not say it.
-local causes = {
-  unknown = "No permission rule could be looked up for this call.",
-  doom_loop = "The model makes this very call for the third time in a row.",
-  protected = "This tool is protected: it asks in auto mode, too.",
-  auto_mode = "In auto mode, each command of this tool that is not known to be safe asks.",
-}
+M.remembers = texts.remembers
 
 ---@class lathe.Question
 ---@field call lathe.Call
@@ -34,100 +23,6 @@ local causes = {
 ---@field scope "chat"|"project"
 ---@field [integer] { tool: string, value: string? }
 
----Appends a text's lines; what is too long is cut and counted.
----@param lines string[]
----@param text string
----@param prefix string? before the first line
-local function append_text(lines, text, prefix)
-  local split = block.split(text)
-  for i = 1, math.min(#split, MAX_ARGUMENT_LINES) do
-    local line = split[i]
-    local hidden = #line - MAX_LINE_BYTES
-    line = block.cut(line, MAX_LINE_BYTES) .. (hidden > 0 and (" (%d more bytes)"):format(hidden) or "")
-    lines[#lines + 1] = not prefix and line or i == 1 and prefix .. line or "  " .. line
-  end
-  if #split > MAX_ARGUMENT_LINES then
-    lines[#lines + 1] = ("  … %d more lines"):format(#split - MAX_ARGUMENT_LINES)
-  end
-end
-
----An argument as text. A large one in one line, which is made much faster and is cut anyway.
----@param value any
----@return string
-local function readable(value)
-  if type(value) == "string" then
-    return value
-  end
-  local ok, json = pcall(vim.json.encode, value)
-  return ok and #json > 4 * MAX_LINE_BYTES and json or vim.inspect(value)
-end
-
----Appends the arguments, sorted by name.
----@param lines string[]
----@param args table
-local function append_arguments(lines, args)
-  local names = vim.tbl_keys(args)
-  table.sort(names, function(a, b)
-    return tostring(a) < tostring(b)
-  end)
-  for i, name in ipairs(names) do
-    if #lines >= MAX_ALL_LINES then
-      lines[#lines + 1] = ("… %d more arguments"):format(#names - i + 1)
-      return
-    end
-    append_text(lines, readable(args[name]), block.one_line(tostring(name)) .. ": ")
-  end
-end
-
----@param chat lathe.Chat
----@param action string
----@return string key that answers so
-local function key(chat, action)
-  return require("lathe.chat.keymaps").key(chat.config, action) or ":Lathe " .. action
-end
-
----What *Always accept* remembers, in words.
----@param question lathe.Question
----@return string? nil: it is not offered
-function M.remembers(question)
-  local remember = question.remember
-  if remember then
-    local parts = {}
-    for i, one in ipairs(remember) do
-      parts[i] = approvals.value(one.value, one.tool)
-    end
-    local text = ("remembers %s in this %s"):format(table.concat(parts, ", "), remember.scope)
-    return question.suggestion and text .. ", or a pattern" or text
-  end
-end
-
----@param chat lathe.Chat
----@param question lathe.Question
----@return string[]
-local function lines_of(chat, question)
-  local call, rest = question.call, question.rest
-  local lines = { causes[question.cause] }
-  if question.note then
-    lines[#lines + 1] = block.one_line(question.note)
-  end
-  append_text(lines, calls.question(call))
-  for _, want in ipairs(question.wants or {}) do
-    append_text(lines, want.value, want.key .. ": ")
-  end
-  append_arguments(lines, call.args)
-  lines[#lines + 1] = ""
-  local remembers = M.remembers(question)
-  if remembers then
-    lines[#lines + 1] = ("%s  Always accept, %s"):format(key(chat, "always_accept"), remembers)
-  end
-  lines[#lines + 1] = key(chat, "accept") .. "  Accept"
-  lines[#lines + 1] = key(chat, "reject") .. "  Reject, with a reason"
-  local others = rest == 1 and " and 1 more" or rest > 1 and (" and %d more"):format(rest) or ""
-  lines[#lines + 1] = key(chat, "cancel") .. "  Cancel this call" .. others
-  -- Names come from the model and may hold anything, line ends too.
-  return block.split(table.concat(lines, "\n"))
-end
-
 ---Asks about a call.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
@@ -140,7 +35,7 @@ function M.ask(chat, call, question)
   question.call = call
   chat.questions[#chat.questions + 1] = question
   call.block.state = "question"
-  call.block.question = lines_of(chat, question)
+  call.block.question = texts.text(chat, question)
   chat.render:change_call(call.block)
   events.emit_call("ToolApprovalRequested", chat, call)
   if chat:is_visible() then

@@ -1,32 +1,37 @@
--- How one call looks: its line, the text below it, its icon, its facts. Pure: the buffer is written by `render.lua`.
+-- How one block looks (a call, the model's reasoning, a notice): its line, the text below it, its icon, its facts. Pure:
+-- the buffer is written by `render.lua`.
 local M = {}
 
 local find, sub = string.find, string.sub
 
 ---@class lathe.Block
----@field kind "call" what it is in the queue of `lathe.Render`
+---@field kind "call"|"reasoning"|"notice"
 ---@field state string key of the icons
----@field head string the tool's name and label, one line
----@field body string[]? texts shown below
----@field question string[]? lines of an open question
+---@field head string what its line says after the icon
+---@field body string[]|false texts shown below
+---@field lines string[]? lines shown below, which no limit cuts
+---@field question lathe.QuestionText|false an open question
 ---@field fact string? short text at the right edge
+---@field live_fact (fun(now_ms: integer): string)? what stands there while it can change
 ---@field is_live boolean whether it can still change
 ---@field running_since integer? uv.now() of its start, while it runs
----@field last_line (fun(): string?)? what its command printed last
+---@field last_line (fun(width: integer): string?)? what it printed last
+---@field source lathe.FunctionCall? the call that it shows
+---@field call lathe.Call? the same, while it is live
 ---@field dirty boolean? what the buffer shows of it is old
 ---@field first string? its first line, as it is in the buffer
----@field range integer? mark of its place, while it can change
+---@field range integer? mark of its place, while it can change or when it has more than one line
 ---@field look integer? mark of its looks
 
 -- stylua: ignore
 local sets = {
   unicode = {
     waiting = "·", running = "·", question = "?", success = "✓", error = "✗", invalid = "!", rejected = "✗",
-    denied = "✗", cancelled = "■", stopped = "■", skipped = "■", timeout = "⏱", notice = "!",
+    denied = "✗", cancelled = "■", stopped = "■", skipped = "■", timeout = "⏱", notice = "!", reasoning = "·",
   },
   ascii = {
     waiting = ".", running = ".", question = "?", success = "+", error = "x", invalid = "!", rejected = "x",
-    denied = "x", cancelled = "-", stopped = "-", skipped = "-", timeout = "t", notice = "!",
+    denied = "x", cancelled = "-", stopped = "-", skipped = "-", timeout = "t", notice = "!", reasoning = ".",
   },
 }
 
@@ -43,6 +48,8 @@ local colours = {
   stopped = "LatheStopped",
   skipped = "LatheStopped",
   timeout = "LatheError",
+  notice = "LatheNotice",
+  reasoning = "LatheFact",
 }
 
 for name, link in pairs({
@@ -51,7 +58,13 @@ for name, link in pairs({
   LatheQuestion = "DiagnosticWarn",
   LatheRunning = "DiagnosticInfo",
   LatheStopped = "DiagnosticWarn",
+  LatheNotice = "DiagnosticWarn",
   LatheFact = "Comment",
+  LatheReasoning = "Comment",
+  LatheKey = "Special",
+  LatheMention = "Special",
+  LatheFold = "Normal",
+  LatheTitle = "Title",
 }) do
   vim.api.nvim_set_hl(0, name, { link = link, default = true })
 end
@@ -96,6 +109,59 @@ function M.cut(text, max_bytes)
   return sub(text, 1, max_bytes + vim.str_utf_start(text, max_bytes + 1)) .. "…"
 end
 
+---How wide a text is on the screen.
+---@param text string any bytes
+---@return integer cells
+function M.cells(text)
+  -- What Neovim shows as `^@` and the like.
+  if find(text, "%c") then
+    text = text:gsub("%c", "^^")
+  end
+  return vim.api.nvim_strwidth(text)
+end
+
+---The beginning of a text, as much as fits.
+---@param text string any bytes
+---@param width integer cells
+---@return string
+function M.fit(text, width)
+  if #text <= width or M.cells(text) <= width then
+    return text
+  end
+  text = sub(text, 1, 8 * math.max(width, 0))
+  local used, last = 1, 0
+  local starts = vim.str_utf_pos(text)
+  for i, from in ipairs(starts) do
+    local to = (starts[i + 1] or #text + 1) - 1
+    used = used + M.cells(sub(text, from, to))
+    if used > width then
+      break
+    end
+    last = to
+  end
+  return width > 0 and sub(text, 1, last) .. "…" or ""
+end
+
+---The end of a text, as much as fits.
+---@param text string any bytes
+---@param width integer cells
+---@return string
+function M.fit_end(text, width)
+  if #text <= width or M.cells(text) <= width then
+    return text
+  end
+  local used, first = 1, #text + 1
+  local starts = vim.str_utf_pos(text)
+  for i = #starts, 1, -1 do
+    used = used + M.cells(sub(text, starts[i], first - 1))
+    if used > width then
+      break
+    end
+    first = starts[i]
+  end
+  return "…" .. sub(text, first)
+end
+
 ---A text in one line, cut when it is very long.
 ---@param text string
 ---@return string
@@ -108,6 +174,8 @@ end
 
 -- A result that was cut to the limits has a mark besides: it is not cut again for that.
 local MARK_LINES, MARK_BYTES = 8, 512
+
+local none = {}
 
 ---Appends a block's lines to `lines`.
 ---@param lines string[]
@@ -146,7 +214,11 @@ function M.append(lines, n, block, icons, limits)
       end
     end
   end
-  for _, line in ipairs(block.question or {}) do
+  for _, line in ipairs(block.lines or none) do
+    n = n + 1
+    lines[n] = line == "" and "" or "  " .. line
+  end
+  for _, line in ipairs(block.question and block.question.lines or none) do
     n = n + 1
     lines[n] = line == "" and "" or "  " .. line
   end
@@ -168,7 +240,8 @@ function M.look(block, icons)
     return nil -- the spinner lies over it
   end
   opts.id = block.look
-  opts.end_col = #icons[state]
+  -- Reasoning stands back as a whole.
+  opts.end_col = #icons[state] + (state == "reasoning" and 1 + #block.head or 0)
   opts.hl_group = colours[state] or "LatheFact"
   chunk[1] = fact or ""
   opts.virt_text = fact and virt_text or nil
@@ -199,14 +272,15 @@ end
 ---What the right edge says while a call runs.
 ---@param block lathe.Block
 ---@param now_ms integer
----@param skip_key string? that ends it
+---@param skip_key string? that ends a call
 ---@return string? fact nil when it does not run
 function M.running_fact(block, now_ms, skip_key)
   if block.state ~= "running" or not block.running_since then
     return nil
   end
   local ms = now_ms - block.running_since
-  return ms < 1000 and "" or M.clock(ms) .. (skip_key and "  " .. skip_key .. " skip" or "")
+  local skip = block.kind == "call" and skip_key
+  return ms < 1000 and "" or M.clock(ms) .. (skip and "  " .. skip .. " skip" or "")
 end
 
 ---A time in the unit that suits it.

@@ -9,7 +9,7 @@ local MAX_LINE_BYTES = 8192
 ---Cuts lines that are too long, between characters.
 ---@param lines string[]
 ---@return string[] lines the same table when nothing was cut
-local function cut(lines)
+function M.cut(lines)
   local result
   for i, line in ipairs(lines) do
     if #line > MAX_LINE_BYTES then
@@ -46,13 +46,7 @@ local function streamed(self, item, goes_on)
     return nil
   end
   self.carry = text:sub(last + 1)
-  local lines = block.split(text:sub(1, last))
-  if item.kind == "reasoning" then
-    for i = goes_on and 2 or 1, #lines do
-      lines[i] = "> " .. lines[i]
-    end
-  end
-  return lines
+  return block.split(text:sub(1, last))
 end
 
 ---Turns the queue into lines.
@@ -74,22 +68,22 @@ function M.lines(self)
     local kind = item.kind
     if kind == "answer" then
       mark(n, item, 0)
-    elseif kind == "call" then
-      if tail and tail ~= "call" then
+    elseif item.head then
+      if tail and tail ~= "block" then
         n = n + 1
         lines[n] = ""
       end
       local count = block.append(lines, n, item, self.icons, self.limits)
       mark(n, item, count)
       n = n + count
-      tail = count == 1 and kind or "output"
+      tail = "block"
     else
       local goes_on = kind == tail and item.pieces ~= nil
       local new = item.lines or streamed(self, item, goes_on)
       if new then
         local from = 1
         local fits = goes_on and (n == 0 and self.tail_bytes or #lines[n]) + #new[1] <= MAX_LINE_BYTES
-        new = cut(new)
+        new = M.cut(new)
         if fits and n == 0 then
           joined = true
         elseif fits then

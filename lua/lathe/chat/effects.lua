@@ -12,6 +12,8 @@ local gate = require("lathe.tools.gate")
 local jobs = require("lathe.tools.jobs")
 local judge = require("lathe.chat.judge")
 local log = require("lathe.log")
+local notice = require("lathe.chat.notice")
+local native = require("lathe.native.list")
 local notify = require("lathe.notify")
 local permissions = require("lathe.chat.permissions")
 local prompt = require("lathe.chat.prompt")
@@ -38,7 +40,10 @@ local function show_call(chat, call, state)
     is_live = true,
     body = call.body or false,
     question = false,
+    source = call.function_call,
+    call = call,
     fact = nil,
+    range = nil,
     look = nil,
   }
   call.block = call_block
@@ -66,7 +71,7 @@ local function fact_of(call, status, duration_ms)
 end
 
 -- Statuses whose text says more than the line does.
-local has_text = { success = true, error = true, timeout = true }
+local has_text = { success = true, error = true, timeout = true, denied = true }
 
 ---@param chat lathe.Chat
 ---@param call lathe.Call
@@ -79,11 +84,19 @@ local function show_end(chat, call, status, content, duration_ms)
     show_call(chat, call, status)
   end
   local call_block = call.block
-  call_block.is_live = false
+  call_block.is_live, call_block.call = false, nil
   call_block.question = false
   call_block.state = status
   call_block.fact = fact_of(call, status, duration_ms)
-  if content and has_text[status] then
+  local rule = status == "denied" and content and content:match("^denied by rule [^\n]-%b()")
+  if rule then -- the line says it all; `gV` shows what the model has read
+    call_block.fact, content = block.one_line(rule), nil
+  end
+  if content and call.command and not has_text[status] then
+    -- That it was ended is told by the line; what it had printed is not.
+    content = content:match("What it had printed:\nstdout:\n(.*%S)") or content:match("What it had printed:\n(.*%S)")
+  end
+  if content and (has_text[status] or call.command) then
     if not was_prepared then
       call_block.state = "invalid"
       local first, rest = content:match("^([^\n]*)\n?(.*)$")
@@ -171,18 +184,20 @@ end
 ---@param chat lathe.Chat
 ---@param kind string
 ---@param text string?
-local function tell(chat, kind, text)
+---@param attempt integer? of `retrying`
+---@param of integer?
+---@param wait_ms integer?
+local function tell(chat, kind, text, attempt, of, wait_ms)
   if kind == "request_failed" then
-    local name = chat.adapter and (chat.adapter.formatted_name or chat.adapter.name)
-    local names_it = name and text and vim.startswith(text, "No key for " .. name)
-    chat:notice((name and not names_it and name .. ": " or "") .. (text or "the request failed"))
+    chat:tell_if_hidden(notice.failed(chat, text or "the request failed"))
+  elseif kind == "retrying" then
+    notice.retry(chat, text or "", attempt or 1, of or 1, wait_ms or 0)
   elseif kind == "length_stop" then
     chat:notice("The answer ends here: the limit on tokens was reached. Raise it in the adapter, or ask to go on.")
   elseif kind == "content_filter" then
     chat:notice("The answer ends here: the provider's content filter stopped it.")
   elseif kind == "request" then
-    local name = chat.adapter and (chat.adapter.formatted_name or chat.adapter.name)
-    chat:notice((name and name .. ": " or "") .. (text or ""))
+    chat:tell_if_hidden(notice.about_request(chat, text or ""))
   elseif kind == "call_as_text" then
     chat:notice("The model wrote a tool call as text. Nothing was run.")
   elseif kind == "repeated_call" then
@@ -235,6 +250,8 @@ function M.performers(chats)
     if not chat or chat.is_closing then
       return nil
     end
+    native.begin_listing()
+    chat.is_listed = true
     local text, typed = prompt.take(chat)
     saving.note(chat)
     chat.taken = text
@@ -281,17 +298,30 @@ function M.performers(chats)
     local function is_wanted()
       return chats[id] == chat and not chat.is_closing and chat.request == request
     end
-    -- First of all: they may hide tools from the model.
-    permissions.load(chat, function(fault)
-      if fault and is_wanted() then
-        core.lib.fail_request({
-          chat = id,
-          request = request,
-          message = "the permission rules could not be loaded: " .. fault,
-        })
-      elseif is_wanted() then
-        send(chat, request, is_wanted)
+    if not chat.is_listed then
+      native.begin_listing()
+    end
+    chat.is_listed = false
+    chat.tool_registry:gather(function()
+      if not is_wanted() then
+        return
       end
+      -- Before the list is made: they may hide tools from the model.
+      permissions.load(chat, function(fault)
+        if fault and is_wanted() then
+          core.lib.fail_request({
+            chat = id,
+            request = request,
+            message = "the permission rules could not be loaded: " .. fault,
+          })
+        elseif is_wanted() then
+          chat.tool_registry:prepare(function()
+            if is_wanted() then
+              send(chat, request, is_wanted)
+            end
+          end)
+        end
+      end)
     end)
   end
 
@@ -300,7 +330,13 @@ function M.performers(chats)
     if chat then
       chat.render:wait(false)
       local status = failed and "error" or "success"
-      chat.usage = input_tokens and { input = input_tokens, output = output_tokens } or chat.usage
+      if not failed then
+        notice.settle(chat)
+      end
+      if input_tokens then
+        chat.usage = { input = input_tokens, output = output_tokens }
+        chat.render:show_usage(chat.usage)
+      end
       events.emit("RequestFinished", chat, { id = request, status = status })
     end
   end
@@ -309,6 +345,7 @@ function M.performers(chats)
     local chat = chats[id]
     if chat then
       open_llm(chat)
+      notice.settle(chat)
       chat.render:add_text(text, "text")
     end
   end
@@ -317,6 +354,7 @@ function M.performers(chats)
     local chat = chats[id]
     if chat and chat.display.chat.show_reasoning then
       open_llm(chat)
+      notice.settle(chat)
       chat.render:add_text(text, "reasoning")
     end
   end
@@ -384,12 +422,12 @@ function M.performers(chats)
     end
   end
 
-  function P.add_call(id, call, wire_id, name, arguments)
+  function P.add_call(id, call, wire_id, name, arguments, runs)
     local chat = chats[id]
     if not chat then
       return
     end
-    calls.add(chat, call, append_call(chat, wire_id, name, arguments))
+    calls.add(chat, call, append_call(chat, wire_id, name, arguments), runs)
   end
 
   function P.restore_message(id, role, content, wire_id, is_error, visible, reasoning, typed)
@@ -405,6 +443,7 @@ function M.performers(chats)
       chat.render:begin_answer()
       if reasoning and chat.display.chat.show_reasoning then
         chat.render:add_text(reasoning, "reasoning")
+        chat.render:finish_reasoning()
       end
       if content ~= "" then
         chat.render:add_text(content, "text")
@@ -417,7 +456,7 @@ function M.performers(chats)
     if not chat then
       return
     end
-    append_call(chat, wire_id, name, arguments)
+    local source = append_call(chat, wire_id, name, arguments)
     open_llm(chat)
     if head == "" then
       head = name .. (arguments ~= "{}" and "  " .. arguments or "")
@@ -429,6 +468,7 @@ function M.performers(chats)
       is_live = false,
       body = body and body ~= "" and { body } or false,
       question = false,
+      source = source,
       fact = fact and block.one_line(fact) or nil,
       bytes = body and #body or 0,
     })
@@ -584,7 +624,7 @@ function M.performers(chats)
       return
     end
     approval.close(chat, call)
-    calls.finish(chat, call)
+    calls.finish(chat, call, status)
     show_end(chat, call, status, content, duration_ms)
     events.emit_call("ToolFinished", chat, call, status, duration_ms)
     if chat.on_call_finished then
@@ -595,11 +635,11 @@ function M.performers(chats)
     end
   end
 
-  function P.notify(id, kind, text)
+  function P.notify(id, kind, text, attempt, of, wait_ms)
     local chat = chats[id]
     -- Of a chat whose buffer was just deleted nobody wants to hear.
     if chat and chat.render:is_alive() then
-      tell(chat, kind, text)
+      tell(chat, kind, text, attempt, of, wait_ms)
     end
   end
 
@@ -617,7 +657,7 @@ function M.performers(chats)
     chat.render:wait(false)
     chat.render:hold(nil)
     if how == "stopped" and chat.is_answering then
-      chat.render:add_lines(chat.render.icons.stopped .. " stopped") -- else what is there looks like a whole answer
+      notice.show(chat, "stopped", nil, "stopped") -- else what is there looks like a whole answer
     end
     chat.is_answering = false
     chat.render:flush() -- who hears of the end may read the buffer

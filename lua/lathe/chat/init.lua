@@ -13,6 +13,9 @@ local config = require("lathe.config")
 local core = require("lathe.core")
 local effects = require("lathe.chat.effects")
 local events = require("lathe.events")
+local keymaps = require("lathe.chat.keymaps")
+local notice = require("lathe.chat.notice")
+local native = require("lathe.native.chat")
 local registry = require("lathe.tools.registry")
 local render = require("lathe.chat.render")
 local saving = require("lathe.chat.saving")
@@ -61,9 +64,10 @@ local function dress_buffer(chat)
   local bufnr = chat.bufnr
   pcall(api.nvim_buf_set_name, bufnr, "lathe://" .. chat.id)
   vim.bo[bufnr].filetype = "lathe"
-  require("lathe.chat.keymaps").set(chat, actions)
+  keymaps.set(chat, actions)
   local group = api.nvim_create_augroup("lathe.chat." .. chat.id, {})
-  require("lathe.chat.highlight").start(bufnr, group)
+  require("lathe.chat.highlight").start(chat.render, group)
+  require("lathe.chat.hints").watch(chat.render, group)
   api.nvim_create_autocmd("BufUnload", {
     group = group,
     buffer = bufnr,
@@ -76,7 +80,7 @@ local function dress_buffer(chat)
         -- `:edit` unloads the buffer only to read it again, and there is no file to read.
         local is_read_again = snapshot and not chat.is_closing and api.nvim_buf_is_loaded(bufnr)
         if is_read_again and pcall(chat.render.restore, chat.render, snapshot) then
-          pcall(vim.treesitter.start, bufnr, "markdown")
+          require("lathe.chat.highlight").start(chat.render)
         else
           chat:close()
         end
@@ -91,6 +95,9 @@ local function dress_buffer(chat)
       desc = "lathe: tell that a chat is shown or hidden",
       callback = function()
         local is_shown = event == "BufWinEnter"
+        if is_shown and chat.render:is_alive() then
+          require("lathe.chat.fold").dress(chat.render, api.nvim_get_current_win())
+        end
         if chat.is_shown ~= is_shown then
           chat.is_shown = is_shown
           -- Later: a listener that fails would make the command fail that opens or closes the window.
@@ -131,6 +138,7 @@ function M.need()
   if lib and not started then
     wipe_left_behind()
     lib.start(effects.performers(chats))
+    lib.keep_media({ folder = vim.fs.joinpath(vim.fn.stdpath("cache"), "lathe", "media") })
     lib.keep_outputs({ folder = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output") })
     lib.keep_chats({ folder = saving.folder() })
     approvals.keep(lib)
@@ -201,7 +209,13 @@ function M.new(opts)
     user = chat:title("user"),
     limits = all.tool_output,
     icons = block.icons(all.display.icons),
-    skip_key = require("lathe.chat.keymaps").key(settings, "skip"),
+    key = function(action, mode)
+      return keymaps.key(settings, action, mode)
+    end,
+    fold_output = all.display.chat.fold_output,
+    knows = function(name)
+      return chat.tool_registry:knows(name)
+    end,
   })
   chat.tool_registry = registry.new(chat)
   chat.tools = calls.view(chat)
@@ -372,7 +386,12 @@ end
 ---Tells the user something about this chat, in the buffer, and elsewhere when that is not visible.
 ---@param text string
 function Chat:notice(text)
-  self.render:add_lines(self.render.icons.notice .. " " .. text)
+  notice.show(self, text)
+  self:tell_if_hidden(text)
+end
+
+---@param text string
+function Chat:tell_if_hidden(text)
   vim.schedule(function()
     if not self:is_visible() then
       require("lathe.notify").warn(text)
@@ -384,6 +403,9 @@ end
 
 ---Sends what is in the input; while a turn runs it goes out with the results.
 function Chat:submit()
+  if not vim.in_fast_event() and native.take_over(self) then
+    return
+  end
   if vim.in_fast_event() then -- after what was put into the input before
     return vim.schedule(function()
       core.lib.submit({ chat = self.id })

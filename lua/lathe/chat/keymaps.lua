@@ -5,7 +5,7 @@ local M = {}
 -- stylua: ignore
 M.actions = {
   "send", "stop", "skip", "retry", "edit_last", "always_accept", "accept", "reject", "cancel",
-  "auto", "next_heading", "prev_heading", "clear", "close", "help",
+  "auto", "view_all", "yank_code", "next_heading", "prev_heading", "clear", "close", "help",
 }
 
 ---The modes and keys of an action.
@@ -21,13 +21,14 @@ local function keys_of(spec)
   return list
 end
 
----The first normal-mode key of an action.
+---The first key of an action.
 ---@param config lathe.ChatConfig
 ---@param action string
+---@param mode string? default: normal mode
 ---@return string?
-function M.key(config, action)
+function M.key(config, action, mode)
   local spec = config.keymaps[action]
-  local keys = spec and spec.modes and spec.modes.n
+  local keys = spec and spec.modes and spec.modes[mode or "n"]
   if type(keys) == "table" then
     return keys[1]
   end

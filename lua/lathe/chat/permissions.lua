@@ -65,7 +65,7 @@ function M.load(chat, callback)
   local fields = sources(chat.cwd, chat.agent)
   fields.chat = chat.id
   fields.tools = {}
-  for i, one in ipairs(chat.tool_registry:usable(true)) do
+  for i, one in ipairs(chat.tool_registry:reachable()) do
     fields.tools[i] = { name = one.name, key = M.key(one.found.tool, one.name) }
   end
   core.ask("load_permissions", fields, function(answer, message)

@@ -3,6 +3,7 @@
 local M = {}
 
 local mentions = require("lathe.tools.mentions")
+local native = require("lathe.native.chat")
 local tools = require("lathe.tools")
 
 ---Offers what a message mentions to the model.
@@ -19,6 +20,7 @@ function M.resolve(chat, text)
       require("lathe.notify").warn(message)
     end
   end
+  replaced = native.insert(chat, replaced)
   for _, name in ipairs(unknown) do
     require("lathe.notify").warn(('There is no tool or group "%s".'):format(name))
   end

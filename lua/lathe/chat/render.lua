@@ -1,13 +1,19 @@
--- The chat buffer's text: the only file that writes it. It is a history with an input under its last heading; the
--- history is never read back. What is written is joined: at most one write per chat per 33 ms.
+-- The chat buffer's text: with `render/`, the only code that writes it. It is a history with an input under its last
+-- heading; the history is never read back. What is written is joined: at most one write per chat per 33 ms.
 local M = {}
 
 local block = require("lathe.chat.block")
+local buffer = require("lathe.chat.render.buffer")
 local compose = require("lathe.chat.compose")
+local fold = require("lathe.chat.fold")
+local follow = require("lathe.chat.follow")
 local highlight = require("lathe.chat.highlight")
-local spinner = require("lathe.chat.spinner")
+local hints = require("lathe.chat.hints")
 local log = require("lathe.log")
 local notify = require("lathe.notify")
+local places = require("lathe.chat.places")
+local reasoning = require("lathe.chat.reasoning")
+local spinner = require("lathe.chat.spinner")
 
 local api = vim.api
 local now = vim.uv.now
@@ -24,34 +30,45 @@ local ns_heading = api.nvim_create_namespace("lathe.heading")
 local ns_answer = api.nvim_create_namespace("lathe.answer") -- the line before the answer that came last
 local ns_range = api.nvim_create_namespace("lathe.range") -- where blocks are that can still change
 local ns_look = api.nvim_create_namespace("lathe.look") -- icons' colours and facts at the right
+local ns_question = api.nvim_create_namespace("lathe.question")
 local ns_spin = api.nvim_create_namespace("lathe.spin")
-
-local INPUT_MARK = 1
 
 ---@class (exact) lathe.RenderOpts
 ---@field user string the heading of the user's messages
 ---@field limits { max_lines: integer, max_bytes: integer } of what is shown of a call
 ---@field icons table<string, string>
----@field skip_key string? the key that ends a running call
+---@field key fun(action: string, mode: string?): string? the key of an action
+---@field fold_output boolean whether long output is folded
+---@field knows fun(name: string): boolean whether there is such a tool or group
 
 ---@class lathe.Render
 ---@field bufnr integer
 ---@field heading string the input's heading line
 ---@field limits { max_lines: integer, max_bytes: integer }
 ---@field icons table<string, string>
----@field skip_key string?
+---@field key fun(action: string, mode: string?): string? the key of an action
+---@field fold_output boolean
+---@field knows fun(name: string): boolean
 ---@field queue table[] what is not yet in the buffer
 ---@field dirty lathe.Block[] blocks in the buffer whose text changed
 ---@field live table<lathe.Block, true> blocks in the buffer that can still change
----@field tail string? kind of what the history ends with; "output": a call with more than its line
+---@field states table<integer, string> how finished blocks ended, by the mark of their looks
+---@field sources table<integer, lathe.FunctionCall> the calls that they show
+---@field to_fold integer[] marks of blocks that are to be folded
+---@field reasoning lathe.Block? what the model thinks, while it does
+---@field tail string? kind of what the history ends with
 ---@field role string? role of the last heading
 ---@field carry string line ends at the end of streamed text, written only when more follows
 ---@field tail_bytes integer length of the history's last line
----@field last_heading integer? mark of it
 ---@field last_message integer? mark of the heading of the user's last message
 ---@field held string? what the input waits for: "tools", "answer"
+---@field usage { input: integer, output: integer }? tokens of the last request
 ---@field waiting_since integer? uv.now() since when the model is waited for
 ---@field due boolean a write is on its way
+---@field is_writing boolean? what changes now is our doing
+---@field is_inviting boolean? the empty chat says how to begin
+---@field is_noted boolean? it was said that edits of the history have no effect
+---@field n_below integer? lines below what runs
 ---@field written_ms integer uv.now() of the last write
 ---@field write fun() writes what is due, on the main loop
 ---@field write_timer uv.uv_timer_t
@@ -60,6 +77,15 @@ local INPUT_MARK = 1
 ---@field has_rest boolean the last write left something
 local Render = {}
 Render.__index = Render
+for _, methods in ipairs({
+  require("lathe.chat.render.blocks"),
+  require("lathe.chat.render.input"),
+  require("lathe.chat.render.reread"),
+}) do
+  for name, method in pairs(methods) do
+    Render[name] = method
+  end
+end
 
 ---The text of a new chat: an empty input.
 ---@param bufnr integer empty
@@ -71,10 +97,15 @@ function M.new(bufnr, opts)
     heading = "## " .. opts.user,
     limits = opts.limits,
     icons = opts.icons,
-    skip_key = opts.skip_key,
+    key = opts.key,
+    fold_output = opts.fold_output,
+    knows = opts.knows,
     queue = {},
     dirty = {},
     live = {},
+    states = {},
+    sources = {},
+    to_fold = {},
     carry = "",
     tail_bytes = 0,
     has_rest = false,
@@ -143,6 +174,7 @@ end
 ---@param title string
 function Render:open_role(role, title)
   if self.role ~= role then
+    reasoning.finish(self)
     self.role = role
     add(self, { kind = "heading", role = role, lines = { "## " .. title } })
   end
@@ -159,12 +191,19 @@ end
 
 ---What follows is an answer, which may have to go again.
 function Render:begin_answer()
+  reasoning.finish(self)
   add(self, { kind = "answer" })
 end
 
----A paragraph, such as a notice.
+---What the model thinks is over.
+function Render:finish_reasoning()
+  reasoning.finish(self)
+end
+
+---A paragraph.
 ---@param text string
 function Render:add_lines(text)
+  reasoning.finish(self)
   add(self, { kind = "lines", lines = block.split(text) })
 end
 
@@ -172,6 +211,10 @@ end
 ---@param text string
 ---@param kind "text"|"reasoning"
 function Render:add_text(text, kind)
+  if kind == "reasoning" then
+    return reasoning.add(self, text)
+  end
+  reasoning.finish(self)
   while #text > MAX_BYTES do
     local to = MAX_BYTES + 1
     to = to + vim.str_utf_start(text, to)
@@ -188,9 +231,12 @@ function Render:add_text(text, kind)
   add(self, { kind = kind, pieces = { text }, bytes = #text })
 end
 
----A call; changes of it are told by `change_call`.
+---A block, such as a call; changes of it are told by `change_call`.
 ---@param call_block lathe.Block
 function Render:add_call(call_block)
+  if self.reasoning ~= call_block then
+    reasoning.finish(self)
+  end
   add(self, call_block)
 end
 
@@ -225,130 +271,17 @@ function Render:heading_rows()
   return rows
 end
 
----The block under the cursor of the current window.
+---The live block under the cursor of the current window.
 ---@return lathe.Block?
 function Render:block_at_cursor()
   if not self:is_alive() or api.nvim_get_current_buf() ~= self.bufnr then
     return nil
   end
-  local cursor_row = api.nvim_win_get_cursor(0)[1] - 1
-  for call_block in pairs(self.live) do
-    local mark = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_range, call_block.range, { details = true })
-    if mark[1] and mark[1] <= cursor_row and cursor_row <= mark[3].end_row then
-      return call_block
-    end
-  end
+  local place = places.at(self, api.nvim_win_get_cursor(0)[1] - 1)
+  return place and place.block
 end
 
 -- Writing ------------------------------------------------------------------------------------------------------------
-
----Runs `fn` with options that others set on the buffer set aside.
----@param bufnr integer
----@param options table<string, any>
----@param fn fun()
-local function with_options(bufnr, options, fn)
-  local kept, bo = {}, vim.bo[bufnr]
-  for name, value in pairs(options) do
-    local own = bo[name]
-    if own ~= value then
-      kept[name], bo[name] = own, value
-    end
-  end
-  local ok, err = pcall(fn)
-  for name, value in pairs(kept) do
-    bo[name] = value
-  end
-  if not ok then
-    error(err, 0)
-  end
-end
-
----Runs `fn` outside the user's undo: setting the level closes their open undo step, and what is written then is none.
----A user or another plugin may have made the buffer unmodifiable, or read-only, where the first write would wait for
----a second with its warning.
----@param bufnr integer
----@param fn fun()
-local function outside_undo(bufnr, fn)
-  with_options(bufnr, { undolevels = -1, modifiable = true, readonly = false }, fn)
-end
-
----Row of the input's heading, or of what the user has left in its place.
----@return integer
-function Render:input_row()
-  local last = math.max(api.nvim_buf_line_count(self.bufnr) - 1, 0)
-  local mark = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_input, INPUT_MARK, {})
-  return math.min(mark[1] or last, last)
-end
-
----@param self lathe.Render
----@param row integer
----@return string? line
-local function line_at(self, row)
-  return row >= 0 and api.nvim_buf_get_lines(self.bufnr, row, row + 1, false)[1] or nil
-end
-
----Marks where the input begins.
----@param row integer
-function Render:place_input(row)
-  local held = self.held and { { (" (waits for the %s)"):format(self.held), "LatheFact" } } or nil
-  api.nvim_buf_set_extmark(self.bufnr, ns_input, row, 0, { id = INPUT_MARK, virt_text = held })
-end
-
----How a block looks besides its text.
----@param self lathe.Render
----@param call_block lathe.Block
----@param row integer
-local function look(self, call_block, row)
-  local opts = block.look(call_block, self.icons)
-  if opts then
-    call_block.look = api.nvim_buf_set_extmark(self.bufnr, ns_look, row, 0, opts)
-  end
-end
-
----@param self lathe.Render
----@param call_block lathe.Block
----@param row integer
----@param n_lines integer
----@param first string its first line
-local function place(self, call_block, row, n_lines, first)
-  if call_block.is_live then
-    call_block.first = first
-    local opts = { id = call_block.range, end_row = row + n_lines - 1, end_col = 0 }
-    -- As the start does by itself: else the end of a call of one line stays behind when the line before it is written.
-    opts.end_right_gravity = true
-    call_block.range = api.nvim_buf_set_extmark(self.bufnr, ns_range, row, 0, opts)
-    self.live[call_block] = true
-  elseif call_block.range then
-    api.nvim_buf_del_extmark(self.bufnr, ns_range, call_block.range)
-    call_block.range = nil
-    self.live[call_block] = nil
-  end
-  look(self, call_block, row)
-end
-
----Writes a block again that is in the buffer already.
----@param self lathe.Render
----@param call_block lathe.Block
-local function rewrite(self, call_block)
-  call_block.dirty = false
-  local mark = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_range, call_block.range, { details = true })
-  local row = mark[1]
-  if not row or mark[3].end_row < row or line_at(self, row) ~= call_block.first then
-    -- The user has removed it or moved its lines about: show it as a new one, its outcome must not be lost.
-    call_block.range, call_block.look = nil, nil
-    self.live[call_block] = nil
-    self.queue[#self.queue + 1] = call_block
-    return
-  end
-  local lines = {}
-  local n_lines = block.append(lines, 0, call_block, self.icons, self.limits)
-  -- Calls with output are paragraphs of their own: one that grows with every call would be parsed anew each time.
-  if n_lines > 1 and line_at(self, mark[3].end_row + 1) ~= "" then
-    lines[n_lines + 1] = ""
-  end
-  api.nvim_buf_set_lines(self.bufnr, row, mark[3].end_row + 1, false, lines)
-  place(self, call_block, row, n_lines, lines[1])
-end
 
 ---Marks the line after which an answer stands.
 ---@param self lathe.Render
@@ -372,22 +305,22 @@ local function write_queue(self)
   local row = self:input_row()
   if #lines == 0 then
     if marks[1] then -- an answer begins where the history ends
-      place_answer(self, line_at(self, row - 1) == "" and row - 2 or row - 1)
+      place_answer(self, buffer.line(bufnr, row - 1) == "" and row - 2 or row - 1)
     end
     return
   end
-  if line_at(self, row) ~= self.heading then
+  if buffer.line(bufnr, row) ~= self.heading then
     api.nvim_buf_set_lines(bufnr, row, row, false, { self.heading, "" })
     self:place_input(row)
   end
-  if line_at(self, row - 1) == "" then
+  if buffer.line(bufnr, row - 1) == "" then
     row = row - 1 -- the history ends with an empty line: new text goes before it
   else
     lines[#lines + 1] = ""
   end
   if joined and row > 0 then
     row = row - 1
-    local col = #line_at(self, row)
+    local col = #buffer.line(bufnr, row)
     api.nvim_buf_set_text(bufnr, row, col, row, col, lines)
   else
     api.nvim_buf_set_lines(bufnr, row, row, false, lines)
@@ -395,13 +328,13 @@ local function write_queue(self)
   self.tail = tail
   for i = 1, #marks, 3 do
     local index, item = marks[i], marks[i + 1]
-    if item.kind == "call" then
-      place(self, item, row + index, marks[i + 2], lines[index + 1])
+    if item.head then
+      self:place(item, row + index, marks[i + 2], lines[index + 1])
     elseif item.kind == "answer" then
       place_answer(self, row + index - 1)
     else
-      self.last_heading = api.nvim_buf_set_extmark(bufnr, ns_heading, row + index, 0, {})
-      self.last_message = item.role == "user" and self.last_heading or self.last_message
+      local heading = api.nvim_buf_set_extmark(bufnr, ns_heading, row + index, 0, {})
+      self.last_message = item.role == "user" and heading or self.last_message
     end
   end
 end
@@ -418,12 +351,13 @@ function Render:flush()
   if #self.queue == 0 and #self.dirty == 0 then
     return
   end
-  local ok, err = pcall(outside_undo, self.bufnr, function()
+  local followers = follow.followers(self.bufnr, self:input_row())
+  local ok, err = pcall(buffer.write, self, function()
     local dirty = self.dirty
     self.dirty = vim.list_slice(dirty, MAX_ITEMS + 1)
     for _, call_block in ipairs(vim.list_slice(dirty, 1, MAX_ITEMS)) do
       if call_block.range then
-        rewrite(self, call_block)
+        self:rewrite(call_block)
       end
     end
     if #self.queue > 0 then
@@ -434,9 +368,17 @@ function Render:flush()
     log.error("writing a chat failed: " .. tostring(err))
     notify.error("internal error, see `:Lathe log`")
   end
-  self:show_history()
-  highlight.cover(self.bufnr)
+  local to_fold = self.to_fold
+  if to_fold[1] then
+    self.to_fold = {}
+    fold.close(self, to_fold)
+  end
+  if self.is_inviting then
+    hints.show(self)
+  end
   self:spin()
+  follow.follow(self.bufnr, followers)
+  highlight.cover(self)
   self.has_rest = #self.queue > 0 or #self.dirty > 0
   if self.has_rest then
     touch(self)
@@ -459,7 +401,9 @@ function Render:spin()
         end
       end)
     )
-  elseif not wanted and self.spin_timer then
+  elseif wanted then
+    spinner.draw(self) -- what it was drawn beside may be elsewhere now
+  elseif self.spin_timer then
     self.spin_timer:close()
     self.spin_timer = nil
     if self:is_alive() then
@@ -473,6 +417,7 @@ end
 function Render:wait(waiting)
   self.waiting_since = waiting and now() or nil
   if not waiting then
+    reasoning.finish(self)
     touch(self) -- the spinner ends with the next write
   end
   if waiting or #self.queue == 0 then
@@ -480,138 +425,13 @@ function Render:wait(waiting)
   end
 end
 
--- Input --------------------------------------------------------------------------------------------------------------
-
----The lines under the input's heading, without empty ones around them, and where they are.
----@param self lathe.Render
----@return string[] lines
----@return integer heading_row
----@return boolean has_heading
----@return integer end_row row after the last of them
-local function input_lines(self)
-  local row = self:input_row()
-  local lines = api.nvim_buf_get_lines(self.bufnr, row, -1, false)
-  -- The user may have removed the heading; then what stands in its place is text.
-  local has_heading = lines[1] == self.heading
-  local first, last = has_heading and 2 or 1, #lines
-  while first <= last and not lines[first]:find("%S") do
-    first = first + 1
+---Tokens of the last request.
+---@param usage { input: integer, output: integer }
+function Render:show_usage(usage)
+  self.usage = usage
+  if self:is_alive() then
+    hints.show(self)
   end
-  while last >= first and not lines[last]:find("%S") do
-    last = last - 1
-  end
-  return vim.list_slice(lines, first, last), row, has_heading, row + last
-end
-
----What the user has typed under the last heading.
----@return string? text nil when there is none
-function Render:input()
-  if not self:is_alive() then
-    return nil
-  end
-  local lines = input_lines(self)
-  return lines[1] and table.concat(lines, "\n") or nil
-end
-
----Puts text into the input, after what is there.
----@param text string
-function Render:add_input(text)
-  if not self:is_alive() then
-    return
-  end
-  local lines, row, has_heading, end_row = input_lines(self)
-  local new = block.split(text)
-  with_options(self.bufnr, { modifiable = true, readonly = false }, function()
-    if not lines[1] then
-      end_row = row
-      new = vim.list_extend({ self.heading, "" }, new)
-    else
-      table.insert(new, 1, "")
-      if not has_heading then
-        api.nvim_buf_set_lines(self.bufnr, row, row, false, { self.heading, "" })
-        self:place_input(row)
-        end_row = end_row + 2
-      end
-    end
-    api.nvim_buf_set_lines(self.bufnr, end_row, -1, false, new)
-    self:place_input(row)
-  end)
-  self:show_end(row)
-end
-
----Windows whose cursor was in the input show its end.
----@param row integer where the input began
-function Render:show_end(row)
-  local last = api.nvim_buf_line_count(self.bufnr)
-  for _, win in ipairs(vim.fn.win_findbuf(self.bufnr)) do
-    if api.nvim_win_get_cursor(win)[1] > row then
-      local line = api.nvim_buf_get_lines(self.bufnr, last - 1, last, false)[1]
-      api.nvim_win_set_cursor(win, { last, #line })
-    end
-  end
-end
-
----Windows that show nothing but the input, because what was above it has become shorter, show what is above it again.
-function Render:show_history()
-  local row, last = self:input_row(), api.nvim_buf_line_count(self.bufnr)
-  for _, win in ipairs(row > 0 and vim.fn.win_findbuf(self.bufnr) or {}) do
-    local height = api.nvim_win_get_height(win)
-    if vim.fn.line("w0", win) > row and last - row < height then
-      api.nvim_win_call(win, function()
-        vim.fn.winrestview({ topline = math.max(last - height, 0) + 1 })
-      end)
-    end
-  end
-end
-
----@class lathe.Snapshot
----@field lines string[]
----@field input_row integer
----@field headings integer[]
----@field live table<lathe.Block, { [1]: integer, [2]: integer }> first and last row
-
----What the buffer holds, before it is unloaded.
----@return lathe.Snapshot
-function Render:snapshot()
-  local live = {}
-  for call_block in pairs(self.live) do
-    local mark = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_range, call_block.range, { details = true })
-    if mark[1] then
-      live[call_block] = { mark[1], mark[3].end_row }
-    end
-  end
-  local headings = {}
-  for _, mark in ipairs(api.nvim_buf_get_extmarks(self.bufnr, ns_heading, 0, -1, {})) do
-    headings[#headings + 1] = mark[2]
-  end
-  local lines = api.nvim_buf_get_lines(self.bufnr, 0, -1, false)
-  return { lines = lines, input_row = self:input_row(), headings = headings, live = live }
-end
-
----Puts it back into a buffer that was read anew (`:edit`).
----@param snapshot lathe.Snapshot
-function Render:restore(snapshot)
-  local bufnr = self.bufnr
-  outside_undo(bufnr, function()
-    api.nvim_buf_set_lines(bufnr, 0, -1, false, snapshot.lines)
-  end)
-  -- Marks outlive the text, but not where they were.
-  for _, ns in ipairs({ ns_heading, ns_answer, ns_range, ns_look, ns_spin }) do
-    api.nvim_buf_clear_namespace(bufnr, ns, 0, -1)
-  end
-  local last_row = #snapshot.lines - 1
-  self:place_input(math.min(snapshot.input_row, last_row))
-  for _, row in ipairs(snapshot.headings) do
-    if row <= last_row then
-      self.last_heading = api.nvim_buf_set_extmark(bufnr, ns_heading, row, 0, {})
-    end
-  end
-  self.live = {}
-  for call_block, rows in pairs(snapshot.live) do
-    call_block.range, call_block.look = nil, nil
-    place(self, call_block, rows[1], rows[2] - rows[1] + 1, call_block.first)
-  end
-  touch(self)
 end
 
 ---Writes all there is.
@@ -621,55 +441,24 @@ function Render:flush_all()
   until #self.queue == 0 and #self.dirty == 0
 end
 
----Makes what the user has typed part of the history; an empty input follows.
----@return string? text nil when there was none
-function Render:take_input()
-  if not self:is_alive() then
-    return nil
-  end
-  self:flush_all() -- what came before it stands above it
-  local lines, row, has_heading, end_row = input_lines(self)
-  if not lines[1] then
-    return nil
-  end
-  local bufnr = self.bufnr
-  outside_undo(bufnr, function()
-    api.nvim_buf_set_lines(bufnr, end_row, -1, false, { "", self.heading, "", "" })
-    if not has_heading then
-      api.nvim_buf_set_lines(bufnr, row, row, false, { self.heading, "" })
-      end_row = end_row + 2
-    end
-    self.last_message = api.nvim_buf_set_extmark(bufnr, ns_heading, row, 0, {})
-    self.held = nil
-    self:place_input(end_row + 1)
-  end)
-  self.role, self.tail = "user", "lines"
-  self.written_ms = now()
-  self:show_end(row)
-  return table.concat(lines, "\n")
-end
-
----Shows that the input waits for the running turn, or no longer does.
----@param held string? what it waits for
-function Render:hold(held)
-  if self:is_alive() and self.held ~= held then
-    self.held = held
-    self:place_input(self:input_row())
-  end
-end
-
 ---Removes the end of the history, from a row on.
 ---@param self lathe.Render
 ---@param row integer
 local function cut_from(self, row)
   local to = self:input_row()
-  outside_undo(self.bufnr, function()
-    for _, ns in ipairs({ ns_heading, ns_look }) do
+  for _, mark in ipairs(api.nvim_buf_get_extmarks(self.bufnr, ns_look, { row, 0 }, { to, 0 }, {})) do
+    self.states[mark[1]], self.sources[mark[1]] = nil, nil
+  end
+  local followers = follow.followers(self.bufnr, to)
+  buffer.write(self, function()
+    for _, ns in ipairs({ ns_heading, ns_look, ns_range, ns_question }) do
       api.nvim_buf_clear_namespace(self.bufnr, ns, row, to)
     end
     api.nvim_buf_set_lines(self.bufnr, row, to, false, row > 0 and { "" } or {})
   end)
   self.carry, self.tail, self.tail_bytes = "", row > 0 and "lines" or nil, 0
+  hints.show(self)
+  follow.follow(self.bufnr, followers)
 end
 
 ---Removes the answer that came last.
@@ -696,7 +485,7 @@ function Render:cut_to_last_message()
   end
   self.role, self.last_message = nil, nil
   for _, heading in ipairs(api.nvim_buf_get_extmarks(self.bufnr, ns_heading, 0, -1, {})) do
-    if line_at(self, heading[2]) == self.heading then
+    if buffer.line(self.bufnr, heading[2]) == self.heading then
       self.last_message = heading[1]
     end
   end
@@ -704,19 +493,20 @@ end
 
 ---Removes the history; what the user is typing stays.
 function Render:clear()
-  self.queue, self.dirty, self.live = {}, {}, {}
-  self.tail, self.role, self.last_heading, self.carry = nil, nil, nil, ""
-  self.last_message = nil
+  self.queue, self.dirty, self.live, self.to_fold = {}, {}, {}, {}
+  self.states, self.sources, self.reasoning = {}, {}, nil
+  self.tail, self.role, self.carry, self.last_message = nil, nil, "", nil
   if not self:is_alive() then
     return
   end
   local row = self:input_row()
-  for _, ns in ipairs({ ns_heading, ns_answer, ns_range, ns_look, ns_spin }) do
+  for _, ns in ipairs({ ns_heading, ns_answer, ns_range, ns_look, ns_question, ns_spin }) do
     api.nvim_buf_clear_namespace(self.bufnr, ns, 0, -1)
   end
-  outside_undo(self.bufnr, function()
+  buffer.write(self, function()
     api.nvim_buf_set_lines(self.bufnr, 0, row, false, {})
   end)
+  hints.show(self)
   self:spin()
 end
 

@@ -28,13 +28,27 @@ end
 ---@param name string
 ---@param args table?
 ---@param callback fun(result: lathe.RunResult)?
-function M.start(name, args, callback)
-  if vim.in_fast_event() then
-    return vim.schedule(function()
-      M.start(name, args, callback)
-    end)
+---@param opts { timeout: integer?, caller: any }?
+---@return fun() cancel
+function M.start(name, args, callback, opts)
+  local done, chat, message = false
+  local function cancel()
+    if chat and not done then
+      chat:stop()
+    end
+    done = done or chat == nil
   end
-  local done = false
+  if vim.in_fast_event() then
+    local later = cancel
+    vim.schedule(function()
+      if not done then
+        later = M.start(name, args, callback, opts)
+      end
+    end)
+    return function()
+      later()
+    end
+  end
   local function finish(result)
     if not done then
       done = true
@@ -46,23 +60,32 @@ function M.start(name, args, callback)
       end)
     end
   end
-  local chat, message = chats.new({ hidden = true, _unlisted = true, _opens_for_questions = true })
+  chat, message = chats.new({ hidden = true, _unlisted = true, _opens_for_questions = true })
   if not chat then
-    return finish({ status = "error", content = message })
+    finish({ status = "error", content = message })
+    return cancel
   end
+  chat.run_opts = opts or {}
   local added, fault = chat.tool_registry:add(name)
   if not added then
     chat:close()
-    return finish({ status = "error", content = fault or ('There is no tool "%s".'):format(name) })
+    finish({ status = "error", content = fault or ('There is no tool "%s".'):format(name) })
+    return cancel
   end
-  local status, display
+  local status, display, code, outcome
   chat.on_call_finished = function(call, call_status)
-    status = call_status
+    status, code, outcome = call_status, call.code, call.outcome
     display = call.block and call.block.body and table.concat(call.block.body, "\n") or nil
   end
   chat.on_turn_finished = function()
     local content = content_of(chat)
-    finish({ status = status or "stopped", content = content or "", display = display })
+    finish({
+      status = status or "stopped",
+      content = content or "",
+      display = display,
+      code = code,
+      outcome = outcome,
+    })
     chat:close()
   end
   local ok, err = pcall(calls.request, chat, { { name = name, arguments = args or {} } }, false)
@@ -70,6 +93,7 @@ function M.start(name, args, callback)
     finish({ status = "error", content = "the arguments are not JSON: " .. calls.readable(err) })
     chat:close()
   end
+  return cancel
 end
 
 return M

@@ -5,41 +5,64 @@ local api = vim.api
 local now = vim.uv.now
 
 local block = require("lathe.chat.block")
+local follow = require("lathe.chat.follow")
+local hints = require("lathe.chat.hints")
 
-local ns_heading = api.nvim_create_namespace("lathe.heading")
 local ns_range = api.nvim_create_namespace("lathe.range")
 local ns_spin = api.nvim_create_namespace("lathe.spin")
+
+---@param bufnr integer
+---@param row integer
+---@param text string
+---@param place "overlay"|"eol"|"eol_right_align"
+---@param group string
+---@param below string? a line below it
+local function draw(bufnr, row, text, place, group, below)
+  api.nvim_buf_set_extmark(bufnr, ns_spin, row, 0, {
+    virt_text = { { text, group } },
+    virt_text_pos = place,
+    virt_lines = below and below ~= "" and { { { "  " .. below, "LatheFact" } } } or nil,
+  })
+end
 
 ---Draws it anew, with the clocks and last lines of what runs.
 ---@param self lathe.Render
 function M.draw(self)
-  local bufnr = self.bufnr
+  local bufnr, time_ms = self.bufnr, now()
+  local width = hints.width(bufnr)
+  if not width then
+    return
+  end
+  -- Lines that come or go must not move the end out of sight.
+  local followers = follow.followers(bufnr, self:input_row())
+  local n_below = 0
   api.nvim_buf_clear_namespace(bufnr, ns_spin, 0, -1)
-  local frame = block.frame(now(), self.icons)
-  for call_block in pairs(self.live) do
-    local fact = block.running_fact(call_block, now(), self.skip_key)
-    local row = api.nvim_buf_get_extmark_by_id(bufnr, ns_range, call_block.range, {})[1]
-    if row and fact then
-      api.nvim_buf_set_extmark(bufnr, ns_spin, row, 0, {
-        virt_text = { { frame, "LatheRunning" } },
-        virt_text_pos = "overlay",
-      })
-      local virt_text = { { fact, "LatheFact" } }
-      local line = call_block.last_line and call_block.last_line()
-      local virt_lines = line and line ~= "" and { { { "  " .. line, "LatheFact" } } } or nil
-      api.nvim_buf_set_extmark(bufnr, ns_spin, row, 0, {
-        virt_text = virt_text,
-        virt_text_pos = "eol_right_align",
-        virt_lines = virt_lines,
-      })
+  local frame = block.frame(time_ms, self.icons)
+  local is_moving = false
+  for live in pairs(self.live) do
+    local runs = live.state == "running"
+    local fact = live.live_fact and live.live_fact(time_ms) or block.running_fact(live, time_ms, self.key("skip"))
+    local row = fact and api.nvim_buf_get_extmark_by_id(bufnr, ns_range, live.range, {})[1]
+    if row then
+      is_moving = true
+      if runs then
+        draw(bufnr, row, frame, "overlay", "LatheRunning")
+      end
+      local below = live.last_line and live.last_line(width - 4)
+      n_below = n_below + (below and below ~= "" and 1 or 0)
+      draw(bufnr, row, fact, "eol_right_align", "LatheFact", below)
     end
   end
-  if self.waiting_since and self.last_heading then
-    local row = api.nvim_buf_get_extmark_by_id(bufnr, ns_heading, self.last_heading, {})[1]
-    if row then
-      local text = frame .. " " .. block.clock(now() - self.waiting_since)
-      api.nvim_buf_set_extmark(bufnr, ns_spin, row, 0, { virt_text = { { text, "LatheFact" } } })
-    end
+  local row = self:input_row() - 1
+  if self.waiting_since and not is_moving and row >= 0 then
+    local clock, stop = block.clock(time_ms - self.waiting_since), self.key("stop")
+    -- On the empty line above the input: nothing moves when it comes and goes.
+    draw(bufnr, row, frame, "overlay", "LatheRunning")
+    draw(bufnr, row, "  " .. clock .. (stop and "  " .. stop .. " stop" or ""), "eol", "LatheFact")
+  end
+  if n_below ~= self.n_below then
+    self.n_below = n_below
+    follow.follow(bufnr, followers)
   end
 end
 

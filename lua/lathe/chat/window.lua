@@ -82,12 +82,6 @@ function M.open(bufnr, settings, enter)
     end
     win = opened
   end
-  -- Without smooth scrolling a paragraph that is taller than the window is not shown at all while the cursor is below it.
-  local options =
-    { smoothscroll = true, wrap = true, linebreak = true, breakindent = true, number = false, relativenumber = false }
-  for name, value in pairs(options) do
-    api.nvim_set_option_value(name, value, { win = win, scope = "local" })
-  end
   api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(bufnr), 0 })
 end
 

@@ -7,6 +7,7 @@ local core = require("lathe.core")
 local foreign = require("lathe.tools.foreign")
 local gate = require("lathe.tools.gate")
 local jobs = require("lathe.tools.jobs")
+local native = require("lathe.native.list")
 local log = require("lathe.log")
 local shell = require("lathe.tools.shell")
 local tools = require("lathe.tools")
@@ -65,11 +66,12 @@ end
 ---@param chat lathe.Chat
 ---@param id integer
 ---@param function_call lathe.FunctionCall
-function M.add(chat, id, function_call)
+---@param runs string? the tool that it names, when that is another one
+function M.add(chat, id, function_call, runs)
   -- All fields at once: a table that grows field by field is allocated several times, which shows in large batches.
   local call = {
     id = id,
-    name = function_call["function"].name,
+    name = runs or function_call["function"].name,
     function_call = function_call,
     source = "lua",
     finished = false,
@@ -199,7 +201,7 @@ end
 ---@return integer|string n_cmds or what is wrong, for the model
 ---@return integer|boolean flags or whether `setup` was reached
 ---@return string|boolean approval or whether there is an `on_exit`
----@return integer? timeout_ms
+---@return integer|true|nil timeout_ms or that the user's settings forbid it
 function M.prepare(chat, call, args, copying)
   local definition, fault, source = chat.tool_registry:resolve(call.name)
   call.source = source
@@ -208,6 +210,10 @@ function M.prepare(chat, call, args, copying)
   end
   local shared = copying == "shared" and chat.shared or nil
   equip(chat, call, definition, args, shared and shared.tool)
+  local denied = definition.native and definition.native(chat, call)
+  if denied then
+    return false, denied, false, false, true
+  end
   local prepared, a, b, c, d = set_up(chat, call, definition, shared ~= nil)
   if copying == "first" then
     chat.shared = prepared and call or nil
@@ -469,11 +475,47 @@ function M.run_exit(chat, call, shared)
   end
 end
 
+---@type table<lathe.CallStatus, string>
+local codes = {
+  success = "OK",
+  rejected = "REJECTED",
+  denied = "DENIED",
+  timeout = "TIMEOUT",
+  cancelled = "CANCELLED",
+  stopped = "CANCELLED",
+  skipped = "CANCELLED",
+}
+
+---How a call of a native server ended, as its users know it (N-47).
+---@param chat lathe.Chat
+---@param call lathe.Call
+---@param status lathe.CallStatus
+local function note_code(chat, call, status)
+  local refusal = "INVALID_ARGUMENTS"
+  if not call.tool then
+    local known, disabled = native.record(call.name), native.disabled(call.name)
+    local in_use = chat.tool_registry.in_use
+    if known and not (in_use[call.name] or in_use.use_mcp_tool) then
+      refusal = "NOT_FOUND"
+    elseif disabled then
+      known, refusal = disabled, disabled.server.status == "disabled" and "SERVER_DISABLED" or "NOT_FOUND"
+    end
+    if known then
+      call.source, call.server = "native", known.server.name
+    end
+  end
+  if call.server then
+    call.code = codes[status] or (call.outcome and call.outcome.code) or (call.tool and "ERROR") or refusal
+  end
+end
+
 ---The call is over; what comes later for it is dropped.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
-function M.finish(chat, call)
+---@param status lathe.CallStatus
+function M.finish(chat, call, status)
   absorb(call)
+  note_code(chat, call, status)
   call.finished = true
   chat.calls[call.id] = nil
   chat.calls_by_wire[call.function_call.id] = nil
@@ -501,7 +543,7 @@ function M.add_output(chat, tool, output, for_user)
     return nil
   end
   local content, display = output, for_user
-  if type(output) == "table" and (output.content ~= nil or output.display ~= nil) then
+  if type(output) == "table" and (output.content ~= nil or output.display ~= nil or output.attachments) then
     content, display = output.content, output.display
   end
   if content == nil then
@@ -515,6 +557,9 @@ function M.add_output(chat, tool, output, for_user)
     display = vim.inspect(display)
   end
   core.lib.add_output(chat.id, call.id, content)
+  for _, media in ipairs(type(output) == "table" and output.attachments or {}) do
+    core.lib.add_media(chat.id, call.id, media)
+  end
   return call, display ~= "" and display or nil
 end
 

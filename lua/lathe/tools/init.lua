@@ -4,6 +4,8 @@ local M = {}
 
 local api = vim.api
 
+local native = require("lathe.native.list")
+
 ---Counts changes of the definitions; what is derived from them is made anew when it moved.
 M.version = 0
 
@@ -33,6 +35,9 @@ local function entry_of(name)
   local entry = registered[name]
   if entry == nil then
     entry = configured()[name]
+  end
+  if entry == nil then
+    entry = native.tool(name)
   end
   return entry or nil
 end
@@ -66,22 +71,7 @@ function M.reload()
   M.version = M.version + 1
 end
 
----What was thrown or given as text: never the address of a table.
----@param value any
----@return string
-function M.readable(value)
-  if type(value) == "string" then
-    return value
-  end
-  if type(value) == "table" then
-    local meta = getmetatable(value)
-    if type(meta) ~= "table" or not meta.__tostring then
-      return vim.inspect(value)
-    end
-  end
-  local ok, text = pcall(tostring, value)
-  return ok and text or ("an error of type " .. type(value))
-end
+M.readable = require("lathe.readable").text
 
 ---@param err any
 ---@return string
@@ -252,6 +242,9 @@ function M.resolve(name, quiet)
   if not entry then
     return nil
   end
+  if entry.native then -- it comes whole
+    return entry
+  end
   local known = resolved[name]
   if known and known.entry == entry and (not known.tool or known.source.schema == known.schema) then
     return known.tool, known.message
@@ -282,9 +275,12 @@ end
 
 ---Who made a tool, as events tell it.
 ---@param name string
----@return "builtin"|"lua"
+---@return "builtin"|"lua"|"native"
 function M.source_kind(name)
   local entry = entry_of(name)
+  if entry and entry.native then
+    return "native"
+  end
   local path = entry and entry.callback == nil and entry.path
   return type(path) == "string" and vim.startswith(path, "lathe.tools.builtin.") and "builtin" or "lua"
 end
@@ -333,20 +329,28 @@ end
 ---@param name string
 ---@return boolean
 function M.is_known(name)
-  return entry_of(name) ~= nil or M.group(name) ~= nil
+  if M.is_configured(name) then
+    return entry_of(name) ~= nil
+  end
+  -- No more is asked of a native one: its functions are called when it is listed.
+  return native.record(name) ~= nil or M.group(name) ~= nil
 end
 
 ---A group of tools, as configured.
 ---@param name string
 ---@return table? group
 function M.group(name)
-  return registered_groups[name] or configured().groups[name]
+  return registered_groups[name] or configured().groups[name] or native.group(name)
 end
 
 ---The names of groups, sorted.
 ---@return string[]
 function M.groups()
-  local names = vim.tbl_keys(vim.tbl_extend("force", configured().groups, registered_groups))
+  local all = vim.tbl_extend("force", configured().groups, registered_groups)
+  for _, name in ipairs(native.groups()) do
+    all[name] = true
+  end
+  local names = vim.tbl_keys(all)
   table.sort(names)
   return names
 end
@@ -357,6 +361,13 @@ function M.all_names()
   local names = vim.tbl_keys(registered)
   for name in pairs(configured()) do
     if name ~= "opts" and name ~= "groups" and registered[name] == nil then
+      names[#names + 1] = name
+    end
+  end
+  for _, name in ipairs(native.names()) do
+    if M.is_configured(name) then
+      native.tell_hidden(name)
+    else
       names[#names + 1] = name
     end
   end

@@ -49,6 +49,51 @@ local function is_letter(text, at)
   return vim.fn.charclass(char) == 2
 end
 
+---The mention that begins at an `@`.
+---@param text string
+---@param from integer
+---@param knows fun(name: string): boolean
+---@return integer? to where it ends; nil: there is none
+---@return string name
+---@return boolean known
+local function mention_at(text, from, knows)
+  local _, to, name = text:find("^@{([^{}\n]+)}", from)
+  if name then
+    return to, name, knows(name)
+  end
+  if from > 1 and (text:find("^[@/%.%-]", from - 1) or is_letter(text, from - 1)) then
+    return nil, "", false
+  end
+  _, to, name = text:find("^@([%w_][%w_%-]*)", from)
+  if not name or not knows(name) or text:find("^[/@]", to + 1) or is_letter(text, to + 1) then
+    return nil, "", false
+  end
+  return to, name, true
+end
+
+---Where a line mentions something that is known: a tool, a group, or what `#{…}` stands for.
+---@param line string
+---@param knows fun(name: string): boolean whether there is such a tool or group
+---@return { [1]: integer, [2]: integer }[] spans first and last byte
+function M.spans(line, knows)
+  local spans, at = {}, 1
+  while true do
+    local from = line:find("[@#]", at)
+    if not from then
+      return spans
+    end
+    local _, to = line:find("^#{[^{}]+}", from)
+    local known = true
+    if line:byte(from) == 64 then
+      to, _, known = mention_at(line, from, knows)
+    end
+    if to and known then
+      spans[#spans + 1] = { from, to }
+    end
+    at = (to or from) + 1
+  end
+end
+
 ---Replaces the mentions of tools and groups in a message: `@{name}` anywhere, `@name` as a whole word.
 ---@param text string
 ---@param knows? fun(name: string): boolean whether there is such a tool or group; default: one of the configuration
@@ -65,19 +110,11 @@ function M.replace(text, knows)
     if not from then
       break
     end
-    local _, to, name = text:find("^@{([^{}\n]+)}", from)
-    if name then
-      if not knows(name) then
-        unknown[#unknown + 1] = name
-        name = nil
-      end
-    elseif from == 1 or not (text:find("^[@/%.%-]", from - 1) or is_letter(text, from - 1)) then
-      _, to, name = text:find("^@([%w_][%w_%-]*)", from)
-      if name and (not knows(name) or text:find("^[/@]", to + 1) or is_letter(text, to + 1)) then
-        name = nil
-      end
+    local to, name, known = mention_at(text, from, knows)
+    if to and not known then
+      unknown[#unknown + 1] = name
     end
-    if name then
+    if to and known then
       names[#names + 1] = name
       local before, middle = replacement(text:sub(at, from - 1), name, text, to)
       parts[#parts + 1] = before .. middle

@@ -2,8 +2,18 @@
 local M = {}
 
 local core = require("lathe.core")
+local native = require("lathe.native.list")
 local provider = require("lathe.tools.provider")
+local schema = require("lathe.tools.schema")
 local tools = require("lathe.tools")
+
+local hrtime = vim.uv.hrtime
+
+-- How long one slice of making the list ready may take.
+local SLICE_NS = 3e6
+
+-- How many tools go to the library at a time.
+local CHUNK = 50
 
 ---@class lathe.ToolRegistry
 local Registry = {}
@@ -21,6 +31,7 @@ function M.new(chat)
     _order = {},
     _group_order = {},
     _changes = 0,
+    _is_ready = true,
     _hidden = {},
   }, Registry)
 end
@@ -82,6 +93,9 @@ local function schema_of(name, found)
   if found.provider then
     return provider.schema(name, found.provider)
   end
+  if found.source == "native" then
+    return found.tool.schema -- made by us, and for nobody else
+  end
   -- A copy: hooks of adapters change what they get, and the definition is the author's.
   return vim.deepcopy((found.tool --[[@as lathe.Tool]]).schema)
 end
@@ -132,6 +146,20 @@ function Registry:add(name)
     return add_tool(self, name)
   end
   if self.groups[name] then
+    return true
+  end
+  if group.is_native then
+    self.groups[name] = {
+      name = name,
+      description = group.description,
+      tools = {},
+      system_prompt = group.system_prompt,
+      opts = group.opts,
+      is_native = true,
+    }
+    self._group_order[#self._group_order + 1] = name
+    -- Members that are many come with the next list.
+    self._is_ready = #self._order < CHUNK and self:refresh(hrtime() + SLICE_NS) == nil
     return true
   end
   add_group(self, name, group)
@@ -241,67 +269,59 @@ function Registry:used_groups()
   return list
 end
 
--- The engine's list --------------------------------------------------------------------------------------------------
+-- Native servers ------------------------------------------------------------------------------------------------------
 
----What the values below a keyword of JSON Schema are: schemas by name, one schema, or a list of them.
-local below = {
-  properties = "map",
-  patternProperties = "map",
-  ["$defs"] = "map",
-  definitions = "map",
-  dependentSchemas = "map",
-  items = "schema",
-  contains = "schema",
-  additionalProperties = "schema",
-  unevaluatedProperties = "schema",
-  propertyNames = "schema",
-  ["not"] = "schema",
-  ["if"] = "schema",
-  ["then"] = "schema",
-  ["else"] = "schema",
-  anyOf = "list",
-  allOf = "list",
-  oneOf = "list",
-  prefixItems = "list",
-}
-
----A copy of a schema in which empty tables that JSON Schema wants as objects are objects: Lua cannot tell `{}`
----from `[]`.
----@param schema any
----@return any
-local function with_objects(schema)
-  if type(schema) ~= "table" then
-    return schema
-  end
-  if next(schema) == nil then
-    return vim.empty_dict()
-  end
-  local result = {}
-  for key, child in pairs(schema) do
-    local kind = below[key]
-    if type(child) ~= "table" or not kind then
-      local is_object = key == "default" and schema.type == "object" and type(child) == "table" and next(child) == nil
-      result[key] = is_object and vim.empty_dict() or child
-    elseif kind == "schema" then
-      result[key] = with_objects(child)
-    else
-      local nested = (kind == "map" and next(child) == nil) and vim.empty_dict() or {}
-      for name, value in pairs(child) do
-        nested[name] = with_objects(value)
+---What was not there when a refresh began, or is there no more.
+---@param self lathe.ToolRegistry
+---@param group table
+---@param until_ns number
+---@return boolean done
+local function refresh_group(self, group, until_ns)
+  local now = tools.group(group.name)
+  local is_member = {}
+  for _, name in ipairs(now and now.tools or {}) do
+    is_member[name] = true
+    if tools.is_configured(name) and now.is_native then
+      native.tell_hidden(name)
+      is_member[name] = nil
+    elseif not self.in_use[name] then
+      if hrtime() > until_ns then
+        return false
+      elseif add_tool(self, name) then
+        group.tools[#group.tools + 1] = name
       end
-      result[key] = nested
     end
   end
-  return result
+  group.system_prompt = now and now.system_prompt
+  group.tools = vim.tbl_filter(function(name)
+    if not is_member[name] then
+      self:remove(name)
+    end
+    return is_member[name] or false
+  end, group.tools)
+  return true
 end
 
----The JSON text of a tool's parameters.
----@param tool lathe.Tool
----@return string?
-local function schema_text(tool)
-  local parameters = tool.schema["function"].parameters
-  return parameters and vim.json.encode(with_objects(parameters)) or nil
+---Brings the members of native groups and the dynamic fields of native tools up to date, as far as time allows.
+---@param until_ns number
+---@param from integer? the tool to go on with
+---@return integer? next the tool to go on with; nil: it is done
+function Registry:refresh(until_ns, from)
+  for _, name in ipairs(from and {} or vim.list_slice(self._group_order)) do
+    local group = self.groups[name]
+    if group and group.is_native and not refresh_group(self, group, until_ns) then
+      return 0
+    end
+  end
+  for i = math.max(from or 1, 1), #self._order do
+    if hrtime() > until_ns then
+      return i
+    end
+    native.refresh(self._order[i])
+  end
 end
+
+-- The engine's list --------------------------------------------------------------------------------------------------
 
 ---Whether the set of the last request still says the same.
 ---@param self lathe.ToolRegistry
@@ -311,7 +331,7 @@ local function is_fresh(self)
     return false
   end
   local adapter = self._chat.adapter
-  if self._set_adapter ~= adapter then
+  if self._set_adapter ~= adapter or self._set_native ~= native.version() then
     return false
   end
   for name, used in pairs(self._set_tools) do
@@ -326,49 +346,165 @@ end
 
 ---@param name string
 ---@param found lathe.FoundTool
+---@param by_name boolean? it is not described in the request
 ---@return lathe.OfferedTool
-local function offer(name, found)
+local function offer(name, found, by_name)
   local tool = found.tool --[[@as lathe.Tool]]
   local fn = tool.schema["function"]
   return {
     name = name,
     description = type(fn.description) == "string" and fn.description or nil,
     strict = type(fn.strict) == "boolean" and fn.strict or nil,
-    schema = schema_text(tool),
-    numeric_strings = true,
+    schema = schema.text(tool),
+    numeric_strings = found.source ~= "native",
+    fills_defaults = tool.fills_defaults,
+    server = tool.server,
+    tool = tool.tool,
+    routes = tool.routes,
     parallel = tool.opts.parallel == true,
     handlers_once = tool.opts.use_handlers_once == true,
-    by_provider = found.provider ~= nil,
+    by_provider = found.provider ~= nil or by_name == true,
   }
+end
+
+---@class lathe.Listing a list that is being made
+---@field usable { name: string, found: lathe.FoundTool, by_name: boolean? }[]
+---@field next integer
+---@field used table<string, lathe.FoundTool>
+---@field schemas table<string, table>
+---@field set lathe.ToolSet?
+---@field state table what it was made for
+
+---Adds the native tools that can only be called by name, when the tool is in use that does so.
+---@param self lathe.ToolRegistry
+---@param usable { name: string, found: lathe.FoundTool, by_name: boolean? }[]
+---@param with_hidden boolean? those as well that permission rules hide
+local function add_by_name(self, usable, with_hidden)
+  local router = self.in_use.use_mcp_tool and self:find("use_mcp_tool")
+  for _, name in ipairs(router and router.source == "native" and native.names() or {}) do
+    local is_free = not self.in_use[name] and (with_hidden or not self._hidden[name])
+    if is_free and not tools.is_configured(name) and native.record(name) then
+      native.refresh(name)
+      usable[#usable + 1] = { name = name, found = self:find(name), by_name = true }
+    end
+  end
+end
+
+---Every tool that the model can reach, hidden ones included.
+---@return { name: string, found: lathe.FoundTool }[]
+function Registry:reachable()
+  local list = self:usable(true)
+  add_by_name(self, list, true)
+  return list
+end
+
+---@param self lathe.ToolRegistry
+---@return lathe.Listing
+local function begin(self)
+  local usable = self:usable()
+  add_by_name(self, usable)
+  return {
+    usable = usable,
+    next = 1,
+    used = {},
+    schemas = {},
+    state = {
+      changes = self._changes,
+      version = tools.version,
+      adapter = self._chat.adapter,
+      native = native.version(),
+    },
+  }
+end
+
+---Adds tools to a list, as far as time allows.
+---@param listing lathe.Listing
+---@param until_ns number
+---@return boolean done
+local function build(listing, until_ns)
+  local usable = listing.usable
+  repeat
+    local chunk = {}
+    local last = math.min(listing.next + CHUNK - 1, #usable)
+    for i = listing.next, last do
+      local name, found, by_name = usable[i].name, usable[i].found, usable[i].by_name
+      listing.used[name] = found
+      -- What only the provider runs is never called here.
+      local ok, offered = true, nil
+      if found.tool then
+        ok, offered = pcall(offer, name, found, by_name)
+      end
+      if ok then
+        chunk[#chunk + 1] = offered
+        listing.schemas[name] = not by_name and schema_of(name, found) or nil
+      else
+        require("lathe.notify").error(('tool "%s": schema: %s'):format(name, tools.readable(offered)))
+      end
+    end
+    listing.next = last + 1
+    listing.set = core.lib.tool_set({ base = listing.set, tools = chunk })
+  until listing.next > #usable or hrtime() > until_ns
+  return listing.next > #usable
+end
+
+---@param self lathe.ToolRegistry
+---@param listing lathe.Listing
+local function keep(self, listing)
+  local state = listing.state
+  self._set, self._set_tools, self.schemas = listing.set, listing.used, listing.schemas
+  self._set_changes, self._set_version, self._set_adapter = state.changes, state.version, state.adapter
+  self._set_native = state.native
 end
 
 ---What the engine is offered with a request; made anew only when something changed.
 ---@return lathe.ToolSet
 function Registry:offered()
-  if is_fresh(self) then
-    return self._set
+  if not self._is_ready then
+    self:refresh(math.huge)
+    self._is_ready = true
   end
-  local list, used = {}, {}
-  self.schemas = {}
-  for _, one in ipairs(self:usable()) do
-    local name, found = one.name, one.found
-    used[name] = found
-    -- What only the provider runs is never called here.
-    local ok, offered = true, nil
-    if found.tool then
-      ok, offered = pcall(offer, name, found)
-    end
-    if ok then
-      list[#list + 1] = offered
-      self.schemas[name] = schema_of(name, found)
-    else
-      require("lathe.notify").error(('tool "%s": schema: %s'):format(name, tools.readable(offered)))
-    end
+  if not is_fresh(self) then
+    local listing = begin(self)
+    build(listing, math.huge)
+    keep(self, listing)
   end
-  self._set = core.lib.tool_set({ tools = list })
-  self._set_tools, self._set_changes, self._set_version = used, self._changes, tools.version
-  self._set_adapter = self._chat.adapter
   return self._set
+end
+
+---Brings what is in use up to date for a request, in slices: hundreds of tools take longer than the editor may be held.
+---@param done fun() called at once when it takes one slice
+function Registry:gather(done)
+  local from ---@type integer?
+  local function go_on()
+    local next_tool = self:refresh(hrtime() + SLICE_NS, from)
+    if next_tool then
+      from = next_tool > 0 and next_tool or nil
+      return vim.defer_fn(go_on, 0)
+    end
+    self._is_ready = true
+    done()
+  end
+  go_on()
+end
+
+---Makes the list for a request, in slices.
+---@param done fun() called at once when it takes one slice
+function Registry:prepare(done)
+  if is_fresh(self) then
+    return done()
+  end
+  local listing = begin(self)
+  local function go_on()
+    if not build(listing, hrtime() + SLICE_NS) then
+      return vim.defer_fn(go_on, 0)
+    end
+    keep(self, listing)
+    if #listing.usable > CHUNK then
+      return vim.defer_fn(done, 0)
+    end
+    done()
+  end
+  go_on()
 end
 
 return M

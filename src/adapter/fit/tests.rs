@@ -233,8 +233,7 @@ proptest! {
                 call: CallId(1),
                 schema: Some(schemas.intern(&schema.to_string())),
                 numeric_strings: false,
-                arguments: arguments.to_string(),
-            }).arguments;
+                arguments: arguments.to_string(), route: None }).arguments;
             prop_assert_eq!(check(&strict), Ok(arguments.clone()));
             prop_assert_eq!(check(&author), Ok(without_nulls(arguments.clone())));
         }

@@ -10,7 +10,7 @@ use super::build::call_of;
 use super::*;
 use crate::adapter::testing::input;
 use crate::adapter::{BuildInput, Built, Dialect, Names, Origin, ToolDefinition};
-use crate::message::{Call, Message, NO_RESULT, Opaque};
+use crate::message::{Attachment, Call, Message, NO_RESULT, Opaque};
 
 fn decoder_for(names: Names) -> Decoder {
     Decoder::new(Asked { names, streaming: true, ..Asked::default() })
@@ -850,4 +850,40 @@ fn an_answer_of_a_form_is_asked_for_where_the_server_takes_that() {
     let wanted = json!({"type": "json_schema", "json_schema": {"name": "answer", "strict": true, "schema": schema}});
     assert_eq!(format(&Dialect::default()), Some(wanted));
     assert_eq!(format(&Dialect { no_answer_schema: true, ..Dialect::default() }), None);
+}
+
+#[test]
+fn a19_pictures_follow_the_last_result_of_their_batch_where_the_model_takes_them() {
+    let picture = |data: &str| Attachment { mime: "image/png".into(), data: data.into() };
+    let result = |id: &str, attachments| {
+        Arc::new(Message::Tool { wire_id: id.into(), content: format!("of {id}"), is_error: false, attachments })
+    };
+    let user = |content: &str| Arc::new(Message::User { content: content.into(), visible: true, typed: None });
+    let messages = [
+        result("c1", vec![picture("AA=="), picture("BB==")]),
+        result("c2", vec![]),
+        result("c3", vec![picture("CC==")]),
+        user("and?"),
+        result("c4", vec![picture("DD==")]),
+    ];
+    let built = |vision| {
+        let settings = settings(json!({}));
+        build(BuildInput { messages: &messages, vision, ..input(&settings) }).body["messages"].clone()
+    };
+    let tool = |id: &str| json!({"role": "tool", "tool_call_id": id, "content": format!("of {id}")});
+    let text = |id: &str| json!({"type": "text", "text": format!("From the result of the call {id}:")});
+    let image =
+        |data: &str| json!({"type": "image_url", "image_url": {"url": format!("data:image/png;base64,{data}")}});
+    let asked = json!({"role": "user", "content": "and?"});
+    assert_eq!(built(false), json!([tool("c1"), tool("c2"), tool("c3"), asked, tool("c4")]));
+    assert_eq!(
+        built(true),
+        json!([
+            tool("c1"), tool("c2"), tool("c3"),
+            {"role": "user", "content": [text("c1"), image("AA=="), image("BB=="), text("c3"), image("CC==")]},
+            asked,
+            tool("c4"),
+            {"role": "user", "content": [text("c4"), image("DD==")]},
+        ])
+    );
 }

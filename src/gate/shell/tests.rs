@@ -62,6 +62,9 @@ fn p60_every_simple_command_counts() {
         (">f rm x", &["rm x"]),
         ("a && rm >f x <<E y\nE", &["a", "rm x y"]),
         ("rm >f x | b", &["rm x", "b"]),
+        ("x | a | two\nrm y && c", &["x", "a", "two", "rm y", "c"]),
+        ("x | a | two\n\nrm >f", &["x", "a", "two", "rm"]),
+        ("a | b | c\nd | e | f\nrm x >f", &["a", "b", "c", "d", "e", "f", "rm x"]),
         ("echo 'rm x; rm y'", &["echo rm x; rm y"]),
     ] {
         let found = t(text);
@@ -298,8 +301,15 @@ fn simple() -> impl Strategy<Value = String> {
     (prefix, name(), suffix).prop_map(|(prefix, name, suffix)| format!("{prefix}{name}{suffix}"))
 }
 
+/// Several commands in a row.
+fn row() -> impl Strategy<Value = String> {
+    let glue = prop::sample::select(vec!["\n", "; ", " && ", " || ", " | ", " | ", "\n\n", " |\n", " &\n", " # two\n"]);
+    prop::collection::vec((simple(), glue), 1..7)
+        .prop_map(|parts| parts.into_iter().map(|(part, glue)| part + glue).collect::<String>() + "one")
+}
+
 fn script() -> impl Strategy<Value = String> {
-    simple().prop_recursive(4, 24, 3, |inner| {
+    prop_oneof![simple(), row()].prop_recursive(4, 24, 3, |inner| {
         let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
         prop_oneof![
             (inner.clone(), prop::sample::select(vec!["\n", "; ", " && ", " || ", " | "]), inner.clone())

@@ -11,7 +11,7 @@ pub enum End {
     Success,
     /// Something failed. The text is ours; none: the tool's own error function speaks.
     Error(Option<String>),
-    /// A permission rule forbids it; the text quotes it.
+    /// A permission rule, or a function of the user, forbids it; the text tells which.
     Denied(String),
     /// The user said no.
     Rejected(Option<String>),

@@ -254,6 +254,13 @@ pub fn responses(body: &Value, encrypted: &str) -> Verdict {
             }
             "function_call_output" => {
                 only(item, &["type", "call_id", "output"], "function_call_output")?;
+                for part in item["output"].as_array().into_iter().flatten() {
+                    match text(&part["type"], "type")? {
+                        "input_text" => text(&part["text"], "text")?,
+                        "input_image" => text(&part["image_url"], "image_url")?,
+                        other => return refuse(format!("{other} in an output")),
+                    };
+                }
                 match awaited.iter().position(|id| **id == item["call_id"]) {
                     Some(at) => drop(awaited.remove(at)),
                     None => return refuse(format!("No tool call found for {}", item["call_id"])),
@@ -325,6 +332,15 @@ pub fn anthropic(body: &Value, signature: &str) -> Verdict {
                 (_, "text") => text_block(block)?,
                 ("user", "tool_result") => {
                     only(block, &["type", "tool_use_id", "content", "is_error"], kind)?;
+                    for part in block["content"].as_array().into_iter().flatten() {
+                        match text(&part["type"], "type")? {
+                            "text" => text_block(part)?,
+                            "image" if part["source"]["type"] == "base64" => {
+                                only(&part["source"], &["type", "media_type", "data"], "source")?;
+                            }
+                            other => return refuse(format!("{other} in a result")),
+                        }
+                    }
                     match awaited.iter().position(|id| **id == block["tool_use_id"]) {
                         Some(at) => drop(awaited.remove(at)),
                         None => return refuse(format!("unexpected `tool_use_id` {}", block["tool_use_id"])),
@@ -511,7 +527,12 @@ pub fn ollama(body: &Value) -> Verdict {
                 }
             }
             "tool" => {
-                only(message, &["role", "content", "tool_name", "tool_call_id"], "message")?;
+                only(message, &["role", "content", "tool_name", "tool_call_id", "images"], "message")?;
+                for picture in message["images"].as_array().into_iter().flatten() {
+                    if text(picture, "images")?.starts_with("data:") {
+                        return refuse("illegal base64 data");
+                    }
+                }
                 if called.remove(&message["tool_call_id"].to_string()) != Some(&message["tool_name"]) {
                     return refuse("a result without its call");
                 }
@@ -571,6 +592,10 @@ fn each_rule_refuses_what_breaks_it() {
     let function_call = json!({"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"});
     is_refused(responses(&input(json!([function_call])), "E"), "No tool output");
     is_refused(responses(&input(json!([{"type": "reasoning", "summary": []}])), "E"), "verified");
+    let output =
+        |kind: &str| json!({"type": "function_call_output", "call_id": "a", "output": [{"type": kind, "text": "x"}]});
+    assert_eq!(responses(&input(json!([function_call, output("input_text")])), "E"), Ok(()));
+    is_refused(responses(&input(json!([function_call, output("image_url")])), "E"), "in an output");
     let bare = json!({"model": "m", "input": [], "tools": [{"type": "function", "name": "f", "parameters": open}]});
     is_refused(responses(&bare, "E"), "strict");
 
@@ -579,6 +604,9 @@ fn each_rule_refuses_what_breaks_it() {
     let uses = json!({"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]});
     is_refused(anthropic(&said(json!([user, user])), "S"), "alternate");
     is_refused(anthropic(&said(json!([user, uses, user])), "S"), "immediately after");
+    let shown = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": [
+        {"type": "image_url", "image_url": {"url": "data:,"}}]}]});
+    is_refused(anthropic(&said(json!([user, uses, shown])), "S"), "in a result");
     let thinks = json!({"role": "assistant", "content": [{"type": "thinking", "thinking": "", "signature": "X"}]});
     is_refused(anthropic(&said(json!([user, thinks, user])), "S"), "signature");
     is_refused(
@@ -599,4 +627,6 @@ fn each_rule_refuses_what_breaks_it() {
     let calls =
         json!({"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]});
     is_refused(ollama(&messages(json!([calls]))), "unmarshal");
+    let shown = json!({"role": "tool", "content": "", "tool_name": "f", "images": ["data:image/png;base64,AA=="]});
+    is_refused(ollama(&messages(json!([shown]))), "base64");
 }

@@ -1,0 +1,348 @@
+-- What chats can be offered of native servers: tools under their names for the model, and groups. What makes a definition
+-- good is in `define.lua`, what runs in `tool.lua`.
+local M = {}
+
+local config = require("lathe.config")
+local core = require("lathe.core")
+local define = require("lathe.native.define")
+local encode = require("lathe.tools.schema").encode
+local readable = require("lathe.readable").text
+local store = require("lathe.native.store")
+
+local hrtime = vim.uv.hrtime
+
+-- A dynamic field that takes longer is told to the user.
+local SLOW_MS = 50
+
+local EMPTY = '{"type":"object","properties":{}}'
+
+---@class lathe.native.Record
+---@field name string for the model
+---@field group string
+---@field server lathe.native.Server
+---@field def lathe.native.ToolDef
+---@field description string?
+---@field schema table?
+---@field schema_text string?
+---@field tool lathe.Tool? made of these; nil: to be made anew
+---@field read_in integer? the listing for which its dynamic fields were looked at
+
+local records = {} ---@type table<string, lathe.native.Record> by name, of what is enabled
+local off = {} ---@type table<string, lathe.native.Record> of what is not
+local groups = {} ---@type table<string, lathe.native.Server>
+local members = {} ---@type table<string, string[]> by group, the names of its tools
+local group_order = {} ---@type string[]
+local known = setmetatable({}, { __mode = "k" }) ---@type table<table, lathe.native.Record> by definition
+local version, used_config ---@type integer?, table?
+local listing = 0
+local told = {} ---@type table<string, true>
+
+---Tells something once in a session.
+---@param text string
+---@param how "warn"|"error"
+local function tell(text, how)
+  if not told[text] then
+    told[text] = true
+    require("lathe.notify")[how](text)
+  end
+end
+
+-- Names ---------------------------------------------------------------------------------------------------------------
+
+---@param server lathe.native.Server
+---@param group string
+---@param def lathe.native.ToolDef
+---@param name string
+---@return lathe.native.Record
+local function record_of(server, group, def, name)
+  local record = known[def]
+  -- One definition in two servers is two tools.
+  if not record or record.server ~= server then
+    record = { server = server, def = def, name = name, group = group }
+    known[def] = record
+  end
+  if record.name ~= name then
+    record.tool = nil
+  end
+  record.name, record.group = name, group
+  return record
+end
+
+---@param server lathe.native.Server
+---@param found { group: string, tools: string, collisions: string } names, one a line
+local function take_server(server, found)
+  groups[found.group] = server
+  group_order[#group_order + 1] = found.group
+  local names, all = {}, vim.split(found.tools, "\n", { plain = true })
+  for i, def in ipairs(server.capabilities.tools) do
+    local record = record_of(server, found.group, def, all[i])
+    if store.is_enabled(server, "tools", def.name) then
+      records[record.name] = record
+      names[#names + 1] = record.name
+    else
+      off[record.name] = record
+    end
+  end
+  members[found.group] = names
+  for name in found.collisions:gmatch("[^\n]+") do
+    tell(
+      ("server %q: another tool has the same name for the model, so this one is %s"):format(server.name, name),
+      "warn"
+    )
+  end
+end
+
+---Brings the names up to date. False: there is no library to make them.
+---@return boolean
+local function update()
+  if not store.has_any() and not version then
+    return false
+  end
+  store.sync()
+  local current = config.get().native
+  if version == store.version and used_config == current then
+    return true
+  end
+  local lib = core.load()
+  if not lib then
+    return false
+  end
+  local all, given = store.all(), {}
+  for i, server in ipairs(all) do
+    local names = { (server.name:gsub("%z", "_")) }
+    for k, def in ipairs(server.capabilities.tools) do
+      names[k + 1] = def.name:gsub("%z", "_")
+    end
+    given[i] = table.concat(names, "\0")
+  end
+  if used_config ~= current then
+    for _, record in pairs(known) do
+      record.tool = nil -- limits and the like come from there
+    end
+  end
+  records, off, groups, members, group_order = {}, {}, {}, {}, {}
+  for i, found in ipairs(lib.native_names({ prefix = current.prefix, servers = given })) do
+    take_server(all[i], found)
+  end
+  version, used_config = store.version, current
+  return true
+end
+
+-- Dynamic fields ------------------------------------------------------------------------------------------------------
+
+---@param record lathe.native.Record
+---@param what string
+---@param message string
+---@param how "warn"|"error"
+local function complain(record, what, message, how)
+  tell(("%s of the tool %q of the server %q: %s"):format(what, record.def.name, record.server.name, message), how)
+end
+
+---@param record lathe.native.Record
+---@param what string
+---@param fn function
+---@return boolean ok
+---@return any value
+local function ask(record, what, fn)
+  local started = hrtime()
+  local ok, value = pcall(fn, record.def)
+  if (hrtime() - started) / 1e6 > SLOW_MS then
+    complain(record, what, ("takes longer than %d ms and holds the editor meanwhile"):format(SLOW_MS), "warn")
+  end
+  if not ok then
+    complain(record, what, "failed: " .. readable(value), "error")
+  end
+  return ok, value
+end
+
+---@param record lathe.native.Record
+---@return string
+local function description_of(record)
+  local description = record.def.description
+  if type(description) == "function" then
+    local ok, text = ask(record, "description", description)
+    if ok and type(text) ~= "string" then
+      complain(record, "description", "is not a string, but " .. type(text), "error")
+    end
+    description = ok and type(text) == "string" and text or record.def.name
+  end
+  return description or ""
+end
+
+---@param record lathe.native.Record
+---@return string json the last good one where there is none now
+local function schema_of(record)
+  local schema = record.def.inputSchema
+  local last = record.schema_text or EMPTY
+  if type(schema) == "function" then
+    local ok, answer = ask(record, "inputSchema", schema)
+    if not ok then
+      return last
+    end
+    schema = answer
+  elseif schema == nil then
+    return EMPTY
+  end
+  local fault = define.schema_fault(schema)
+  if fault then
+    complain(record, "inputSchema", "is no object schema: " .. fault, "error")
+    return last
+  end
+  if schema.properties == nil then
+    schema = vim.tbl_extend("force", schema, { properties = vim.empty_dict() })
+  end
+  local encoded, json = pcall(encode, schema)
+  if not encoded then
+    complain(record, "inputSchema", "is no JSON: " .. tostring(json):gsub("^.-:%d+: ", ""), "error")
+    return last
+  end
+  return json
+end
+
+---Looks at the dynamic fields of a tool; its definition is made anew only when they changed.
+---@param record lathe.native.Record
+local function read(record)
+  local description, json = description_of(record), schema_of(record)
+  if description ~= record.description or json ~= record.schema_text then
+    record.description, record.schema_text, record.schema = description, json, nil
+    record.tool = nil
+  end
+  record.read_in = listing
+end
+
+---Whether a tool has fields that are functions.
+---@param record lathe.native.Record
+---@return boolean
+local function is_dynamic(record)
+  return type(record.def.description) == "function" or type(record.def.inputSchema) == "function"
+end
+
+---Moves when the list of tools may have changed.
+---@return integer
+function M.version()
+  return store.version
+end
+
+---What is offered from now on is looked at anew.
+function M.begin_listing()
+  listing = listing + 1
+end
+
+---Looks at the dynamic fields of a tool, unless that was done for this listing.
+---@param name string
+function M.refresh(name)
+  local record = update() and records[name]
+  if record and (not record.read_in or (record.read_in ~= listing and is_dynamic(record))) then
+    read(record)
+  end
+end
+
+-- What is there -------------------------------------------------------------------------------------------------------
+
+---The record of a tool that is enabled.
+---@param name string
+---@return lathe.native.Record?
+function M.record(name)
+  return update() and records[name] or nil
+end
+
+---The record of a tool, enabled or not, of a server.
+---@param server string
+---@param tool string
+---@return lathe.native.Record?
+function M.find(server, tool)
+  update()
+  for _, all in ipairs({ records, off }) do
+    for _, record in pairs(all) do
+      if record.server.name == server and record.def.name == tool then
+        return record
+      end
+    end
+  end
+end
+
+---Whether a tool is there, but not enabled.
+---@param name string
+---@return lathe.native.Record?
+function M.disabled(name)
+  return update() and off[name] or nil
+end
+
+---The definition of a tool, as chats run it.
+---@param name string
+---@return lathe.Tool?
+function M.tool(name)
+  local record = M.record(name)
+  if not record then
+    -- Loaded on first use, as what runs tools is: most chats have no native server.
+    return store.has_any() and require("lathe.native.mcp").tool(name) or nil
+  end
+  if not record.read_in then
+    read(record)
+  end
+  if not record.tool then
+    record.schema = record.schema or vim.json.decode(record.schema_text)
+    record.tool = require("lathe.native.tool").build(record)
+  end
+  return record.tool
+end
+
+---The names of all enabled tools, servers in the order of registration.
+---@return string[]
+function M.names()
+  if not update() then
+    return {}
+  end
+  local names = {}
+  for _, group in ipairs(group_order) do
+    vim.list_extend(names, members[group])
+  end
+  if group_order[1] then
+    vim.list_extend(names, require("lathe.native.mcp").names)
+  end
+  return names
+end
+
+---The names of the groups, one for each server that is enabled, and `mcp`.
+---@return string[]
+function M.groups()
+  local names = {}
+  for _, group in ipairs(update() and group_order or {}) do
+    if groups[group].status == "connected" then
+      names[#names + 1] = group
+    end
+  end
+  if names[1] and not groups.mcp then
+    names[#names + 1] = "mcp"
+  end
+  return names
+end
+
+---The tools of a server as a group.
+---@param name string of the group
+---@return lathe.ToolGroup?
+function M.group(name)
+  local server = update() and groups[name]
+  if not server then
+    return name == "mcp" and group_order[1] and require("lathe.native.mcp").group or nil
+  elseif server.status ~= "connected" then
+    return nil
+  end
+  local instructions = store.settings(server.name).custom_instructions
+  local description = server.description
+  return {
+    description = type(description) == "string" and description ~= "" and description or server.displayName,
+    tools = members[name],
+    system_prompt = instructions and not instructions.disabled and instructions.text or nil,
+    opts = { collapse_tools = true },
+    is_native = true,
+  }
+end
+
+---The user's own tool of this name wins.
+---@param name string
+function M.tell_hidden(name)
+  tell(("the native tool %s is left out: a tool of this name is configured"):format(name), "warn")
+end
+
+return M

@@ -1,0 +1,21 @@
+-- What was thrown or given, as text.
+local M = {}
+
+---Never the address of a table.
+---@param value any
+---@return string
+function M.text(value)
+  if type(value) == "string" then
+    return value
+  end
+  if type(value) == "table" then
+    local meta = getmetatable(value)
+    if type(meta) ~= "table" or not meta.__tostring then
+      return vim.inspect(value)
+    end
+  end
+  local ok, text = pcall(tostring, value)
+  return ok and text or ("an error of type " .. type(value))
+end
+
+return M
