@@ -439,6 +439,8 @@ fn a_full_disk_is_told_and_the_chat_goes_on() {
     for turn in 1..=3 {
         editor.lua("send('hello')");
         editor.wait_ended(turn);
+        // The first turn is on the disk before there is more to write in one piece with it.
+        editor.wait_until("the first turn is saved", || file(editor.home.path()).contains("turn_end"));
     }
     editor.wait_buffer("This chat is not saved: ");
     assert!(editor.buffer().contains("Make room there"), "{}", editor.buffer());
@@ -447,7 +449,7 @@ fn a_full_disk_is_told_and_the_chat_goes_on() {
     let text = file(editor.home.path());
     assert!(text.ends_with('\n') && text.contains("\"done\""), "{text}");
     let editor = restart(editor.kill(), &server);
-    assert!(editor.lua_int("return #last().messages") >= 3);
+    assert!(editor.lua_int("return #last().messages") >= 2);
 }
 
 impl Editor {

@@ -887,3 +887,23 @@ fn a19_pictures_follow_the_last_result_of_their_batch_where_the_model_takes_them
         ])
     );
 }
+
+#[test]
+fn a19_where_the_model_must_speak_between_it_does_so_before_the_pictures_and_their_call_has_its_sent_id() {
+    let dialect = Dialect { call_id_length: Some(9), answer_between: true, ..Dialect::default() };
+    let attachments = vec![Attachment { mime: "image/png".into(), data: "AA==".into() }];
+    let history = [
+        llm("", &[("call_lathe_1", "f", "{}")]),
+        Message::Tool { wire_id: "call_lathe_1".into(), content: "x".into(), is_error: false, attachments },
+        Message::User { content: "?".into(), visible: true, typed: None },
+    ]
+    .map(Arc::new);
+    let settings = Map::new();
+    let built = build(BuildInput { messages: &history, dialect: &dialect, vision: true, ..input(&settings) }).body;
+    let sent = built["messages"].as_array().expect("messages");
+    let roles: Vec<&str> = sent.iter().filter_map(|message| message["role"].as_str()).collect();
+    assert_eq!(roles, ["assistant", "tool", "assistant", "user", "user"]);
+    let id = sent[1]["tool_call_id"].as_str().expect("an id");
+    assert_eq!(id.len(), 9);
+    assert_eq!(sent[3]["content"][0]["text"], format!("From the result of the call {id}:"));
+}
