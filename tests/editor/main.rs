@@ -31,5 +31,6 @@ mod permissions;
 mod provider;
 mod questions;
 mod resume;
+mod screens;
 mod text;
 mod turns;
