@@ -42,7 +42,24 @@ fn shows(editor: &Editor, name: &str, width: u16) {
     settings.set_omit_expression(true);
     settings.add_filter(r"[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "⠹");
     settings.add_filter(r"\b0:\d\d\b", "0:00");
-    settings.bind(|| insta::assert_snapshot!(format!("{name}-{width}"), editor.screen()));
+    let screen = settled(editor);
+    settings.bind(|| insta::assert_snapshot!(format!("{name}-{width}"), screen));
+}
+
+/// The screen once nothing on it moves any more, but for spinners.
+#[track_caller]
+fn settled(editor: &Editor) -> String {
+    const FRAMES: &[char] = &['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+    let still = |screen: &str| screen.replace(FRAMES, "");
+    let (mut before, mut same) = (editor.screen(), 0);
+    editor.wait_until("a screen that stands still", || {
+        editor.lua("vim.cmd.redraw()");
+        let screen = editor.screen();
+        same = if still(&screen) == still(&before) { same + 1 } else { 0 };
+        before = screen;
+        same >= 10
+    });
+    before
 }
 
 fn both(name: &str, code: &str, then: impl Fn(&Editor)) {
