@@ -32,5 +32,6 @@ mod provider;
 mod providers;
 mod questions;
 mod resume;
+mod screens;
 mod text;
 mod turns;

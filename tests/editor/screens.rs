@@ -1,0 +1,226 @@
+//! What a chat looks like, as pictures of the whole screen at 80 and 120 columns. Whoever changes the looks sees here what
+//! it does: `cargo insta review`, or `INSTA_UPDATE=always`.
+
+use crate::chat::PRELUDE;
+use crate::support::{Editor, Setup};
+
+/// `said(name, text)`: a tool that gives the text. `alone()`: nothing but the chat is on the screen.
+const HELPERS: &str = r#"
+function lines(n)
+  local list = {}
+  for i = 1, n do list[i] = ("src/file%d.rs:%d: // TODO: say what"):format(i, i * 7) end
+  return table.concat(list, "\n")
+end
+function said(name, text, label, extra)
+  return tool(name, { function() return { status = "success", data = text } end }, vim.tbl_deep_extend("force", {
+    output = { cmd_string = function() return label end },
+  }, extra or {}))
+end
+require("lathe.chat.block").duration = function() return "1.0 ms" end
+function alone() vim.cmd("only") end
+function saved()
+  local path = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "chats", chat.saved_id .. ".jsonl")
+  return vim.fn.filereadable(path) == 1 and table.concat(vim.fn.readfile(path)) or ""
+end
+"#;
+
+fn opened(setup: Setup, width: u16, code: &str) -> Editor {
+    let editor = setup.size(width, 30).start();
+    editor.lua(PRELUDE);
+    editor.lua(HELPERS);
+    editor.lua(code);
+    editor.lua("alone()");
+    editor
+}
+
+/// Compares the screen with the picture of that name. Spinners differ from run to run; times are the same in these tests.
+#[track_caller]
+fn shows(editor: &Editor, name: &str, width: u16) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../screens");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.add_filter(r"[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]", "⠹");
+    settings.add_filter(r"\b0:\d\d\b", "0:00");
+    let screen = settled(editor);
+    settings.bind(|| insta::assert_snapshot!(format!("{name}-{width}"), screen));
+}
+
+/// The screen once nothing on it moves any more, but for spinners.
+#[track_caller]
+fn settled(editor: &Editor) -> String {
+    const FRAMES: &[char] = &['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+    let still = |screen: &str| screen.replace(FRAMES, "");
+    let (mut before, mut same) = (editor.screen(), 0);
+    editor.wait_until("a screen that stands still", || {
+        editor.lua("vim.cmd.redraw()");
+        let screen = editor.screen();
+        same = if still(&screen) == still(&before) { same + 1 } else { 0 };
+        before = screen;
+        same >= 10
+    });
+    before
+}
+
+fn both(name: &str, code: &str, then: impl Fn(&Editor)) {
+    for width in [80, 120] {
+        let editor = opened(Setup::default(), width, code);
+        then(&editor);
+        shows(&editor, name, width);
+    }
+}
+
+#[test]
+fn an_empty_chat() {
+    both("empty", "open({}, {})", |editor| editor.wait_screen("@ for tools"));
+}
+
+#[test]
+fn an_answer_that_streams() {
+    let code = r#"open({ { text = "A list:\n\n- one\n- **two**\n\n```lua\nprint(1)\n```\n\nand so", hang = true } }, {})
+    alone()
+    send("Make me a list, please")"#;
+    both("streaming", code, |editor| editor.wait_screen("and so"));
+}
+
+#[test]
+fn a_call_that_runs() {
+    let code = r#"
+    slow = tool("run_tests", { "echo compiling; echo 'test rule::deny ... ok'; while :; do sleep 0.1; done" }, {
+      output = { cmd_string = function() return "cargo test --workspace" end },
+    })
+    open({ { text = "I run the tests.", tool_calls = { { name = "run_tests", arguments = {} } } } }, { run_tests = slow })
+    alone()
+    send("Do the tests pass?")"#;
+    both("running", code, |editor| {
+        editor.wait_screen("rule::deny");
+        editor.lua("chat:add_buf_message({ role = 'user', content = 'Also check the docs build.' }) chat:submit()");
+        editor.wait_screen("waits for the tools");
+        editor.wait_screen("gs skip");
+    });
+}
+
+const DONE: &str = r#"
+open({
+  { reasoning = "The user wants the places.\nI look for them.", tool_calls = {
+    { name = "grep_search", arguments = {} },
+    { name = "calculator", arguments = {} },
+    { name = "missing", arguments = {} },
+  } },
+  { text = "There are **214** places, and 100 × 50 is 5000.", usage = { input = 1234, output = 98 } },
+}, {
+  grep_search = said("grep_search", lines(214), '"TODO" in **/*.rs'),
+  calculator = said("calculator", "5000", "100 multiply 50"),
+})
+alone()
+send("Use @{grep_search} and @{calculator}")"#;
+
+#[test]
+fn output_folded() {
+    both("folded", DONE, |editor| {
+        editor.wait_ended(1);
+        editor.wait_screen("tokens");
+    });
+}
+
+#[test]
+fn output_unfolded() {
+    both("unfolded", DONE, |editor| {
+        editor.wait_ended(1);
+        editor.wait_screen("tokens");
+        editor.lua("vim.fn.search('grep_search  ', 'b') vim.cmd('normal! zo')");
+        editor.wait_screen("src/file2.rs");
+    });
+}
+
+#[test]
+fn a_question() {
+    let code = r#"
+    open({ { text = "I remove the folder.", tool_calls = {
+      { name = "run_command", arguments = { cmd = "rm -rf target/tmp" } },
+      { name = "run_command", arguments = { cmd = "ls" } },
+    } } }, {}, { tools = { "run_command" } })
+    alone()
+    send("Clean up")"#;
+    both("question", code, |editor| editor.wait_screen("g4"));
+}
+
+#[test]
+fn a_question_with_long_arguments() {
+    let code = r#"
+    write = tool("write_file", {}, { opts = { require_approval_before = true }, output = { cmd_string = function() return "src/list.rs" end } })
+    open({ answer("write_file", { path = "src/list.rs", text = lines(214) }) }, { write_file = write })
+    alone()
+    send("Write it")"#;
+    both("long-question", code, |editor| editor.wait_screen("g4"));
+}
+
+#[test]
+fn a_rejected_call() {
+    let code = r#"
+    vim.ui.input = function(_, done) done("use cargo clean") end
+    open({ answer("run_command", { cmd = "rm -rf target" }), { text = "I use cargo clean then." } }, {}, { tools = { "run_command" } })
+    alone()
+    send("Clean up")"#;
+    both("rejected", code, |editor| {
+        editor.wait_screen("g4");
+        editor.input("<Esc>g3");
+        editor.wait_ended(1);
+        editor.wait_screen("I use cargo clean then.");
+    });
+}
+
+#[test]
+fn a_denied_call() {
+    let code = r#"
+    rules = { bash = { { "*", "allow" }, { "rm *", "deny" } } }
+    fake = require("lathe.adapters").extend("scripted", { turns = { answer("run_command", { cmd = "rm -rf target" }), { text = "I may not." } } })
+    require("lathe").setup({ adapters = { http = { fake = fake } }, interactions = { chat = { adapter = "fake" } }, permission = rules })
+    chat = require("lathe").chat({ tools = { "run_command" } })
+    alone()
+    send("Clean up")"#;
+    both("denied", code, |editor| {
+        editor.wait_ended(1);
+        editor.wait_screen("I may not.");
+    });
+}
+
+#[test]
+fn an_error_of_the_provider() {
+    let code = r#"open({ { error = "400: Invalid schema for function 'my_tool'" } }, {}) alone() send("go")"#;
+    both("error", code, |editor| {
+        editor.wait_ended(1);
+        editor.wait_screen("send again");
+    });
+}
+
+#[test]
+fn a_chat_that_was_resumed() {
+    for width in [80, 120] {
+        let editor = opened(Setup::default(), width, DONE);
+        editor.wait_ended(1);
+        editor.wait_lua("chat.saved_id and saved():find('turn_end')");
+        let home = editor.kill();
+        let code = r#"
+        require("lathe").setup({
+          adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = {} }) } },
+          interactions = { chat = { adapter = "fake" } },
+        })
+        vim.ui.select = function(items, _, done) done(items[1], 1) end
+        vim.cmd("Lathe resume")"#;
+        let editor = opened(Setup::default().home(home), width, code);
+        editor.wait_screen("**214**");
+        editor.lua("alone()");
+        editor.wait_screen("@ tools");
+        shows(&editor, "resumed", width);
+    }
+}
+
+#[test]
+fn the_help() {
+    both("help", "open({}, {})", |editor| {
+        editor.wait_screen("@ for tools");
+        editor.input("<Esc>g?");
+        editor.wait_screen("Send the message");
+    });
+}
