@@ -13,6 +13,7 @@ mod provider;
 mod resume;
 mod rules;
 mod startup;
+mod typing;
 
 use std::process::ExitCode;
 
@@ -30,6 +31,7 @@ const BENCHES: &[Bench] = &[
     ("command gigabyte", commands::gigabyte),
     ("provider text", provider::text),
     ("provider arguments", provider::arguments),
+    ("typing", typing::run),
     ("resume", resume::run),
     ("native list", native::run),
     ("rules", rules::run),

@@ -34,6 +34,8 @@ local only_here = {
 function M.act(action, chat)
   if action == "chat" then
     lathe.chat()
+  elseif action == "add" then
+    lathe.add()
   elseif action == "toggle" then
     lathe.toggle()
   else
@@ -142,8 +144,18 @@ local function why(words, text)
   lathe.why(name, value ~= "" and value or nil)
 end
 
----@type table<string, fun(words: string[], text: string)>
+local function open_log()
+  if not require("lathe.chat.window").after_cmdwin(open_log) then
+    -- The newest lines are at the end.
+    vim.cmd("tabedit + " .. vim.fn.fnameescape(require("lathe.log").path))
+  end
+end
+
+---@type table<string, fun(words: string[], text: string, range: integer[]?)>
 local subcommands = {
+  add = function(_, _, range)
+    lathe.add({ range = range })
+  end,
   why = why,
   chat = open_chat,
   toggle = lathe.toggle,
@@ -162,10 +174,7 @@ local subcommands = {
   approvals = function()
     require("lathe.chat.approvals").select()
   end,
-  log = function()
-    -- The newest lines are at the end.
-    vim.cmd("tabedit + " .. vim.fn.fnameescape(require("lathe.log").path))
-  end,
+  log = open_log,
 }
 for name in pairs(actions) do
   subcommands[name] = subcommands[name] or function()
@@ -181,7 +190,11 @@ function M.run(args)
   if not subcommand then
     return notify.error(("there is no subcommand %s; see `:help :Lathe`"):format(name))
   end
-  subcommand(vim.list_slice(args.fargs, 2), vim.trim(args.args:sub(#name + 1)))
+  local range = args.range > 0 and { args.line1, args.line2 } or nil
+  if range and name ~= "add" then
+    return notify.error(("no range is allowed: `:Lathe %s`; `:'<,'>Lathe add` puts lines into the chat"):format(name))
+  end
+  subcommand(vim.list_slice(args.fargs, 2), vim.trim(args.args:sub(#name + 1)), range)
 end
 
 ---@return string[] names of the subcommands, sorted
@@ -196,7 +209,7 @@ end
 ---@param line string
 ---@return string[]
 function M.complete(lead, line)
-  local words = vim.split(line:gsub("^%s*%S+%s*", ""), "%s+")
+  local words = vim.split(line:gsub("^.-Lathe%s*", ""), "%s+")
   local candidates = {}
   if #words <= 1 then
     candidates = M.names()

@@ -103,7 +103,7 @@ local defaults = {
   display = {
     icons = nil,                    -- "ascii", or state = text (see `:help lathe-icons`)
     chat = {
-      window = { layout = "vertical", width = 0.45 }, -- vertical | horizontal | float | current
+      window = { layout = "vertical", width = 0.45 }, -- vertical | horizontal | float | buffer | tab
       fold_output = true,
       show_reasoning = true,
     },
@@ -252,7 +252,7 @@ local open = { ["interactions.chat.tools."] = { opts = true, groups = true } } -
 -- Options that take one of a few words.
 local words = {
   permission_memory = { chat = true, project = true },
-  ["display.chat.window.layout"] = { vertical = true, horizontal = true, float = true, current = true },
+  ["display.chat.window.layout"] = { vertical = true, horizontal = true, float = true, buffer = true, tab = true },
 }
 
 ---@param value any

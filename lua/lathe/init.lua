@@ -83,6 +83,30 @@ function M.get_chat(bufnr)
   end
 end
 
+---Puts into the last chat's input what is selected, or a mention of the current buffer. Where you are stays current; a
+---chat is opened when there is none.
+---@param opts { bufnr: integer?, range: { [1]: integer, [2]: integer }? }? another buffer; lines of it, 1-based
+function M.add(opts)
+  opts = opts or {}
+  vim.validate("opts", opts, "table")
+  vim.validate("opts.bufnr", opts.bufnr, "number", true)
+  vim.validate("opts.range", opts.range, "table", true)
+  require("lathe.chat.add").add(opts)
+end
+
+---A short text about a chat for 'winbar' or 'statusline', with `%` escaped.
+---@param bufnr integer? a chat's buffer; default: the current buffer's chat, else the last
+---@return string text empty without a chat
+function M.statusline(bufnr)
+  if not package.loaded["lathe.chat"] then
+    return ""
+  end
+  local chats = require("lathe.chat")
+  local chat = chats.get(bufnr) or (not bufnr and chats.last()) or nil
+  local ok, text = pcall(require("lathe.chat.statusline").text, chat)
+  return ok and text or ""
+end
+
 ---The remembered approvals; `approval:remove()` takes one back.
 ---@return lathe.Approval[]
 ---@return string? message why some are missing

@@ -316,6 +316,7 @@ error("lathe.types is for the language server only")
 ---@field wanted { adapter: string|table|function|nil, model: string? } what it was opened with
 ---@field render lathe.Render
 ---@field is_running boolean a turn runs
+---@field started_ms integer? uv.now() when its last turn began
 ---@field is_auto boolean tools run without asking
 ---@field shared lathe.Call? the last of a run of calls whose tool's copy the next one shares
 ---@field judge { spec: string|table, adapter: lathe.Adapter }? who judges, when it is not the chat's own adapter

@@ -122,6 +122,7 @@ fn events_come_once_each_in_order_with_their_data() {
             "ChatDone=done",
             "ChatHidden",
             "ChatOpened",
+            "ChatHidden",
             "ChatClosed",
         ]
     );

@@ -10,10 +10,11 @@ use crate::support::{Editor, Setup};
 const BUDGET: Duration = Duration::from_secs(8);
 
 /// A generator of numbers that needs no crate: splitmix64.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
+    /// A number below the bound.
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -12,7 +12,7 @@ fn every_action_has_a_plug_map_and_a_subcommand() {
     );
     assert_eq!(
         names,
-        "Accept AlwaysAccept Auto Cancel Chat Clear Close EditLast Help NextHeading PrevHeading Reject Retry Send Skip Stop \
+        "Accept Add AlwaysAccept Auto Cancel Chat Clear Close EditLast Help NextHeading PrevHeading Reject Retry Send Skip Stop \
          Toggle ViewAll YankCode"
     );
     editor.lua("open({ { text = 'answered' } }, {}) vim.keymap.set('n', '<F5>', '<Plug>(LatheSend)')");
@@ -170,7 +170,7 @@ fn headings_are_walked_and_the_help_shows_the_keys() {
 
 #[test]
 fn every_layout_shows_the_chat_and_closing_its_window_keeps_it() {
-    for layout in ["vertical", "horizontal", "float", "current"] {
+    for layout in ["vertical", "horizontal", "float", "buffer", "tab"] {
         let editor = Setup::default().size(100, 30).start();
         editor.lua(PRELUDE);
         editor.lua_with(
@@ -190,7 +190,7 @@ fn every_layout_shows_the_chat_and_closing_its_window_keeps_it() {
         editor.wait_screen_without("answered");
         editor.input(":Lathe toggle<CR>");
         editor.wait_screen("answered");
-        if layout != "current" {
+        if layout != "buffer" {
             editor.input(":close<CR>");
             editor.wait_screen_without("answered");
             editor.input(":Lathe toggle<CR>");

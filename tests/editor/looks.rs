@@ -222,7 +222,7 @@ fn another_buffer_in_the_chats_window_has_its_own_options() {
         require("lathe").setup({
           adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = { { text = "x" } } }) } },
           interactions = { chat = { adapter = "fake" } },
-          display = { chat = { window = { layout = "current" } } },
+          display = { chat = { window = { layout = "buffer" } } },
         })
         chat = require("lathe").chat()
         its = state()"#,

@@ -269,6 +269,7 @@ function M.performers(chats)
     local chat = chats[id]
     if chat then
       chat.is_running = true
+      chat.started_ms = vim.uv.now()
       chat.turn = chat.turn + 1
       chat.stderr = {}
       events.emit("ChatSubmitted", chat, { id = chat.turn })

@@ -29,7 +29,8 @@ local options = {
 ---@param end_row integer
 ---@return integer bytes of the rows after the first
 local function bytes_below(bufnr, row, end_row)
-  return api.nvim_buf_get_offset(bufnr, end_row + 1) - api.nvim_buf_get_offset(bufnr, row + 1)
+  local last = api.nvim_buf_line_count(bufnr) -- a mark is left behind the end when the last lines are deleted
+  return api.nvim_buf_get_offset(bufnr, math.min(end_row + 1, last)) - api.nvim_buf_get_offset(bufnr, math.min(row + 1, last))
 end
 
 ---Whether a block is folded when it is done.

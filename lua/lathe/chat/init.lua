@@ -16,10 +16,12 @@ local events = require("lathe.events")
 local keymaps = require("lathe.chat.keymaps")
 local notice = require("lathe.chat.notice")
 local native = require("lathe.native.chat")
+local prompts = require("lathe.chat.prompt")
 local registry = require("lathe.tools.registry")
 local render = require("lathe.chat.render")
 local saving = require("lathe.chat.saving")
 local system = require("lathe.chat.system")
+local windows = require("lathe.chat.window")
 
 local chats = {} ---@type table<integer, lathe.Chat> by id
 local started = false
@@ -62,12 +64,14 @@ end
 ---@param chat lathe.Chat
 local function dress_buffer(chat)
   local bufnr = chat.bufnr
-  pcall(api.nvim_buf_set_name, bufnr, "lathe://" .. chat.id)
+  require("lathe.chat.session").name(bufnr, "lathe://" .. chat.id)
   vim.bo[bufnr].filetype = "lathe"
+  vim.b[bufnr].lathe_chat = chat.id
   keymaps.set(chat, actions)
   local group = api.nvim_create_augroup("lathe.chat." .. chat.id, {})
   require("lathe.chat.highlight").start(chat.render, group)
   require("lathe.chat.hints").watch(chat.render, group)
+  require("lathe.chat.completion").start(chat, group)
   api.nvim_create_autocmd("BufUnload", {
     group = group,
     buffer = bufnr,
@@ -77,9 +81,13 @@ local function dress_buffer(chat)
       -- At once, so that nothing more runs for a chat that is gone.
       chat:stop()
       vim.schedule(function()
-        -- `:edit` unloads the buffer only to read it again, and there is no file to read.
-        local is_read_again = snapshot and not chat.is_closing and api.nvim_buf_is_loaded(bufnr)
-        if is_read_again and pcall(chat.render.restore, chat.render, snapshot) then
+        -- `:edit` unloads the buffer only to read it again, and there is no file to read. Others unload it and leave it so:
+        -- `:quit` in the last window does, when Neovim stays because of another buffer. A deleted one has no variables.
+        local is_kept = snapshot and not chat.is_closing and api.nvim_buf_is_valid(bufnr) and vim.b[bufnr].lathe_chat
+        if is_kept and not api.nvim_buf_is_loaded(bufnr) then
+          vim.fn.bufload(bufnr)
+        end
+        if is_kept and pcall(chat.render.restore, chat.render, snapshot) then
           require("lathe.chat.highlight").start(chat.render)
         else
           chat:close()
@@ -137,6 +145,7 @@ function M.need()
   local lib, message = core.need()
   if lib and not started then
     wipe_left_behind()
+    require("lathe.chat.context").watch()
     lib.start(effects.performers(chats))
     lib.keep_media({ folder = vim.fs.joinpath(vim.fn.stdpath("cache"), "lathe", "media") })
     lib.keep_outputs({ folder = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output") })
@@ -305,7 +314,7 @@ function Chat:open(opts)
   if self.is_closing then
     return
   end
-  require("lathe.chat.window").open(self.bufnr, self.display.chat.window, enter)
+  windows.open(self.bufnr, self.display.chat.window, enter)
   if last ~= self and not self.opens_for_questions then
     last = self
   end
@@ -313,7 +322,7 @@ end
 
 ---Closes the chat's windows; the chat lives on.
 function Chat:hide()
-  require("lathe.chat.window").hide(self.bufnr)
+  windows.hide(self.bufnr)
 end
 
 -- Messages -----------------------------------------------------------------------------------------------------------
@@ -403,15 +412,14 @@ end
 
 ---Sends what is in the input; while a turn runs it goes out with the results.
 function Chat:submit()
-  if not vim.in_fast_event() and native.take_over(self) then
-    return
-  end
   if vim.in_fast_event() then -- after what was put into the input before
     return vim.schedule(function()
-      core.lib.submit({ chat = self.id })
+      self:submit()
     end)
   end
-  core.lib.submit({ chat = self.id })
+  if prompts.check(self) and not native.take_over(self) then
+    core.lib.submit({ chat = self.id })
+  end
 end
 
 ---Asks for the last answer anew, or for the one that failed; tools do not run again.
@@ -473,12 +481,17 @@ function Chat:close()
       end
     end
   end
+  if self.is_shown then -- its buffer goes without a sound
+    self.is_shown = false
+    events.emit("ChatHidden", self)
+  end
   core.lib.close_chat({ chat = self.id })
   self.render:close()
   -- Later: a buffer cannot be deleted while it is being unloaded.
   vim.schedule(function()
     pcall(api.nvim_del_augroup_by_name, "lathe.chat." .. self.id)
     if api.nvim_buf_is_valid(self.bufnr) then
+      pcall(windows.remove, self.bufnr)
       pcall(api.nvim_buf_delete, self.bufnr, { force = true })
     end
   end)

@@ -1,47 +1,98 @@
--- The user's message on its way from the input to the engine: mentions become tools in use. The buffer's text is
--- `render.lua`'s.
+-- The user's message on its way from the input to the engine: mentions become tools in use and texts for the model. The
+-- buffer's text is `render.lua`'s.
 local M = {}
 
+local context = require("lathe.chat.context")
 local mentions = require("lathe.tools.mentions")
 local native = require("lathe.native.chat")
+local notify = require("lathe.notify")
 local tools = require("lathe.tools")
 
----Offers what a message mentions to the model.
 ---@param chat lathe.Chat
 ---@param text string
----@return string text for the model
-function M.resolve(chat, text)
-  local replaced, names, unknown = mentions.replace(text, function(name)
+---@return string replaced
+---@return string[] names
+---@return string[] unknown
+local function mentioned(chat, text)
+  return mentions.replace(text, function(name)
     return chat.tool_registry:knows(name)
   end)
+end
+
+---@param chat lathe.Chat
+---@param text string
+local function add_tools(chat, text)
+  local _, names, unknown = mentioned(chat, text)
   for _, name in ipairs(names) do
     local ok, message, told = chat.tool_registry:add(name)
     if not ok and message and not told then
-      require("lathe.notify").warn(message)
+      notify.warn(message)
     end
   end
-  replaced = native.insert(chat, replaced)
   for _, name in ipairs(unknown) do
-    require("lathe.notify").warn(('There is no tool or group "%s".'):format(name))
+    notify.warn(('There is no tool or group "%s".'):format(name))
   end
-  return replaced
 end
 
----Takes what the user has typed.
+---@param chat lathe.Chat
+---@param typed string
+---@return string text for the model
+---@return string[] faults
+---@return string[] cuts
+local function resolve(chat, typed)
+  local text, blocks, faults, cuts = context.resolve((mentioned(chat, typed)), chat.limits, chat.cwd)
+  if not faults[1] then
+    -- Only what the user has typed: a buffer's text may hold the same signs.
+    table.insert(blocks, 1, native.insert(chat, text))
+  end
+  return table.concat(blocks, "\n\n"), faults, cuts
+end
+
+---@param faults string[]
+local function refuse(faults)
+  notify.warn(table.concat(faults, "\n") .. "\nThe message was not sent.")
+end
+
+---Whether the input can be sent; if not, the user is told why. An empty one can: that is for the engine to judge.
+---@param chat lathe.Chat
+---@return boolean
+function M.check(chat)
+  local text = chat.render:input()
+  local faults = text and context.faults(text, chat.cwd) or {}
+  if faults[1] then
+    refuse(faults)
+  end
+  return not faults[1]
+end
+
+---Takes what the user has typed. When what it mentions is not there it stays in the input, and the user is told.
 ---@param chat lathe.Chat
 ---@return string? text for the model; nil when there is none
 ---@return string? typed what the user typed
 function M.take(chat)
-  local text = chat.render:take_input()
-  if not text then
+  local typed = chat.render:input()
+  if not typed then
     return nil
   end
   -- A definition that is wrong in a way that nobody foresaw must not lose what the user has typed.
-  local ok, resolved = pcall(M.resolve, chat, text)
+  local ok, text, faults, cuts = pcall(resolve, chat, typed)
   if not ok then
-    require("lathe.notify").error("the tools of a message could not be added: " .. tools.readable(resolved))
+    notify.error("what a message mentions could not be added: " .. tools.readable(text))
+    text, faults, cuts = typed, {}, {}
   end
-  return ok and resolved or text, text
+  if faults[1] then
+    refuse(faults)
+    return nil
+  end
+  chat.render:take_input()
+  ok, faults = pcall(add_tools, chat, typed)
+  if not ok then
+    notify.error("the tools of a message could not be added: " .. tools.readable(faults))
+  end
+  for _, cut in ipairs(cuts) do
+    chat:notice(cut)
+  end
+  return text, typed
 end
 
 return M

@@ -375,6 +375,28 @@ function M.all_names()
   return names
 end
 
+---What the user is told of a tool or group besides its name.
+---@param name string
+---@param may_read boolean whether its definition may be loaded for that
+---@return "lua"|"builtin"|"group" source
+---@return string? description
+function M.about(name, may_read)
+  local group = M.group(name)
+  if group then
+    local names = table.concat(group.tools or {}, ", ")
+    return "group", group.description and ("%s (%s)"):format(group.description, names) or names
+  end
+  local entry, source = entry_of(name) or {}, M.source_kind(name)
+  if entry.description then
+    return source, entry.description
+  end
+  local tool = resolved[name] and resolved[name].tool
+  if not tool and (may_read or not (entry.path or entry.callback)) then
+    tool = M.resolve(name, true)
+  end
+  return source, tool and (tool.description or tool.schema["function"].description) or entry.path
+end
+
 ---The names of enabled tools and of groups, sorted.
 ---@param visible_only boolean? leave out those with `visible = false`
 ---@param chat lathe.Chat? whose adapter decides

@@ -49,6 +49,14 @@ local function is_letter(text, at)
   return vim.fn.charclass(char) == 2
 end
 
+---Whether a mention could begin at a byte: it is not part of a word, a path or an address.
+---@param text string
+---@param at integer
+---@return boolean
+function M.begins_word(text, at)
+  return at == 1 or not (text:find("^[@#/%.%-]", at - 1) or is_letter(text, at - 1))
+end
+
 ---The mention that begins at an `@`.
 ---@param text string
 ---@param from integer
@@ -61,7 +69,7 @@ local function mention_at(text, from, knows)
   if name then
     return to, name, knows(name)
   end
-  if from > 1 and (text:find("^[@/%.%-]", from - 1) or is_letter(text, from - 1)) then
+  if not M.begins_word(text, from) then
     return nil, "", false
   end
   _, to, name = text:find("^@([%w_][%w_%-]*)", from)
@@ -94,7 +102,48 @@ function M.spans(line, knows)
   end
 end
 
----Replaces the mentions of tools and groups in a message: `@{name}` anywhere, `@name` as a whole word.
+---The lines of a message that are not fenced code, where a language has signs of its own.
+---@param text string
+---@return fun(): integer?, string? next byte where a line begins, and the line
+function M.prose(text)
+  local at, fence = 1, nil
+  return function()
+    while at <= #text + 1 do
+      local from, to = at, (text:find("\n", at, true) or #text + 1) - 1
+      local line = text:sub(from, to)
+      at = to + 2
+      local marker = line:match("^ ? ? ?(```+)[^`]*$") or line:match("^ ? ? ?(~~~+)")
+      if not fence and not marker then
+        return from, line
+      elseif not fence then
+        fence = marker
+      elseif marker and vim.startswith(marker, fence) and not line:find("[^`~%s]") then
+        fence = nil
+      end
+    end
+  end
+end
+
+---Where mentions can be in a message.
+---@param text string
+---@return fun(): integer? next byte of an `@`
+local function signs(text)
+  local next_line = M.prose(text)
+  local first, line = next_line()
+  local at = 1
+  return function()
+    while first do
+      local from = line:find("@", at, true)
+      if from then
+        at = from + 1
+        return first + from - 1
+      end
+      at, first, line = 1, next_line()
+    end
+  end
+end
+
+---Replaces the mentions of tools and groups in a message: `@{name}` anywhere, `@name` as a whole word; but in fenced code.
 ---@param text string
 ---@param knows? fun(name: string): boolean whether there is such a tool or group; default: one of the configuration
 ---@return string text for the model
@@ -105,23 +154,16 @@ function M.replace(text, knows)
   local names, unknown = {}, {}
   local parts = {}
   local at = 1
-  while true do
-    local from = text:find("@", at, true)
-    if not from then
-      break
-    end
+  for from in signs(text) do
     local to, name, known = mention_at(text, from, knows)
     if to and not known then
       unknown[#unknown + 1] = name
     end
-    if to and known then
+    if to and known and from >= at then
       names[#names + 1] = name
       local before, middle = replacement(text:sub(at, from - 1), name, text, to)
       parts[#parts + 1] = before .. middle
       at = to + 1
-    else
-      parts[#parts + 1] = text:sub(at, from)
-      at = from + 1
     end
   end
   parts[#parts + 1] = text:sub(at)
