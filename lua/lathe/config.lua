@@ -4,7 +4,14 @@ local M = {}
 ---@param adapter lathe.Adapter?
 ---@return string
 local function llm_name(adapter)
-  return adapter and ("Lathe (%s)"):format(adapter.formatted_name or adapter.name) or "Lathe"
+  if not adapter then
+    return "Lathe"
+  end
+  local name, model = adapter.formatted_name or adapter.name, adapter.model
+  if model == nil then
+    model = ((adapter.schema or {}).model or {}).default
+  end
+  return ("Lathe (%s)"):format(type(model) == "string" and model ~= "" and name .. " · " .. model or name)
 end
 
 -- stylua: ignore

@@ -16,6 +16,7 @@ function world(opts)
     hidden = tool("hidden", {}, { visible = false }),
     off = tool("off", {}, { enabled = false }),
     run_command = false,
+    memory = false,
     groups = { files = { description = "Work with files", tools = { "grep_search" } } },
   }
   require("lathe").setup({
@@ -194,7 +195,7 @@ fn many_tools_and_one_that_fails_to_load_are_offered_without_a_wait() {
     let editor = editor();
     editor.lua(
         r#"
-        local tools = { broken = { path = "no.such.module" }, moody = { path = "x", enabled = function() error("moody") end }, run_command = false }
+        local tools = { broken = { path = "no.such.module" }, moody = { path = "x", enabled = function() error("moody") end }, run_command = false, memory = false }
         for i = 1, 500 do tools["t" .. i] = { path = "module.of." .. i, description = "number " .. i } end
         require("lathe").setup({ interactions = { chat = { tools = tools } } })
         chat = require("lathe").chat()"#,

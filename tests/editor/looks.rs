@@ -808,3 +808,18 @@ fn ten_thousand_calls_with_long_output_are_folded_and_do_not_hold_the_editor() {
     assert!(editor.lua_bool(first_last), "{}", editor.screen());
     editor.assert_quiet();
 }
+
+#[test]
+fn an_open_question_fits_its_window_again_when_that_becomes_wider() {
+    let editor = editor();
+    editor.lua(
+        "open({ answer('t', {}) }, { t = tool('t', {}, { opts = { require_approval_before = true } }) })
+         vim.cmd('vertical resize 30')
+         send('go')",
+    );
+    editor.wait_lua("chat.questions[1]");
+    editor.wait_screen("g3  Reject");
+    assert!(!editor.screen().contains("with a reason for the model"), "{}", editor.screen());
+    editor.lua("alone()");
+    editor.wait_screen("g3  Reject          with a reason for the model");
+}

@@ -186,10 +186,12 @@ fn errors_of_every_kind_are_shown_and_the_message_can_be_sent_again() {
 
 #[test]
 fn a_busy_provider_is_asked_again_and_that_is_shown() {
-    let server = Server::start(vec![text(429, "retry-after: 1\r\n", "{}"), stream(&said("here I am"))]);
+    let server = Server::start(vec![text(429, "retry-after: 2\r\n", "{}"), stream(&said("here I am"))]);
     let editor = connect(&server);
+    editor.resize(160, 24);
+    editor.lua("vim.cmd.only()");
     type_and_send(&editor, "hello");
-    editor.wait_screen("retry 1 of 4 in 1 s  q stop");
+    editor.wait_screen("retry 1 of 4 in 2 s  q stop");
     editor.wait_buffer("here I am");
     editor.wait_screen_without("q stop");
     editor.wait_screen("retry 1 of 4");

@@ -11,8 +11,10 @@ M.remembers = texts.remembers
 
 ---@class lathe.Question
 ---@field call lathe.Call
+---@field prompt string what the tool itself asks
 ---@field cause "unknown"|"doom_loop"|"protected"|"auto_mode"|"rule"|"own_approval"
 ---@field rest integer how many calls *Cancel* would end besides this one
+---@field is_seen boolean? it was on the screen before it was written anew
 ---@field note string? what else the user should know
 ---@field remember lathe.Remember? what *Always accept* remembers; nil: it is not offered
 ---@field wants { key: string, value: string }[]? what a rule asks about, of all that the call wants
@@ -33,6 +35,7 @@ function M.ask(chat, call, question)
     return "it needs the user's approval, and no user interface is attached"
   end
   question.call = call
+  question.prompt = calls.question(call) -- once: it is the author's function
   chat.questions[#chat.questions + 1] = question
   call.block.state = "question"
   call.block.question = texts.text(chat, question)
@@ -44,7 +47,21 @@ function M.ask(chat, call, question)
   if chat.opens_for_questions then
     chat:open({ enter = false })
   elseif chat.config.tools.opts.notify_on_approval then
-    require("lathe.notify").warn(("a hidden chat asks: %s (`:Lathe toggle` shows it)"):format(calls.question(call)))
+    require("lathe.notify").warn(("a hidden chat asks: %s (`:Lathe toggle` shows it)"):format(question.prompt))
+  end
+end
+
+---Writes the open questions again for windows that have another size now.
+---@param chat lathe.Chat
+function M.reflow(chat)
+  for _, question in ipairs(chat.questions) do
+    local call_block = question.call.block
+    local text = texts.text(chat, question)
+    if call_block.question and not vim.deep_equal(text.lines, call_block.question.lines) then
+      question.is_seen = question.is_seen or chat.render:is_written(call_block)
+      call_block.question = text
+      chat.render:change_call(call_block)
+    end
   end
 end
 
@@ -120,7 +137,7 @@ function M.answer(chat, answer)
     return require("lathe.notify").info("there is no question to answer")
   end
   -- What was pressed for the question before must not answer one that nobody has seen.
-  if not chat.render:is_written(question.call.block) then
+  if not question.is_seen and not chat.render:is_written(question.call.block) then
     return require("lathe.notify").info("the question has just changed")
   end
   if answer == "always" and not question.remember then

@@ -30,7 +30,8 @@ local options = {
 ---@return integer bytes of the rows after the first
 local function bytes_below(bufnr, row, end_row)
   local last = api.nvim_buf_line_count(bufnr) -- a mark is left behind the end when the last lines are deleted
-  return api.nvim_buf_get_offset(bufnr, math.min(end_row + 1, last)) - api.nvim_buf_get_offset(bufnr, math.min(row + 1, last))
+  return api.nvim_buf_get_offset(bufnr, math.min(end_row + 1, last))
+    - api.nvim_buf_get_offset(bufnr, math.min(row + 1, last))
 end
 
 ---Whether a block is folded when it is done.

@@ -95,6 +95,15 @@ local function dress_buffer(chat)
       end)
     end,
   })
+  api.nvim_create_autocmd("WinResized", {
+    group = group,
+    desc = "lathe: open questions fit their windows",
+    callback = vim.schedule_wrap(function()
+      if chat.questions[1] and chat.render:is_alive() then
+        require("lathe.chat.approval").reflow(chat)
+      end
+    end),
+  })
   -- Both may come several times for one change of windows.
   for event, name in pairs({ BufWinEnter = "ChatOpened", BufWinLeave = "ChatHidden" }) do
     api.nvim_create_autocmd(event, {

@@ -4,7 +4,6 @@ local M = {}
 
 local approvals = require("lathe.chat.approvals")
 local block = require("lathe.chat.block")
-local calls = require("lathe.tools.call")
 local hints = require("lathe.chat.hints")
 
 local api = vim.api
@@ -229,7 +228,7 @@ function M.text(chat, question)
   for _, why in ipairs({ causes[question.cause] or "", question.note or "" }) do
     room = room - (why ~= "" and sheet:add_text(why, "", 2) or 0)
   end
-  room = room - sheet:add_text(calls.question(call), "", math.max(math.ceil(room / 2), 2))
+  room = room - sheet:add_text(question.prompt, "", math.max(math.ceil(room / 2), 2))
   local wants = question.wants or {}
   for i, want in ipairs(wants) do
     if i > 1 and room < 4 then

@@ -3,7 +3,6 @@
 local M = {}
 
 local block = require("lathe.chat.block")
-local calls = require("lathe.tools.call")
 local notify = require("lathe.notify")
 local places = require("lathe.chat.places")
 local question = require("lathe.chat.question")
@@ -125,7 +124,7 @@ local function compose(chat, place)
     for _, asked in ipairs(chat.questions) do
       if own and asked.call == own.call then
         add_title(sheet, "Question")
-        add_text(sheet, calls.question(asked.call), "")
+        add_text(sheet, asked.prompt, "")
         add_text(sheet, asked.note or "", "")
         for _, want in ipairs(asked.wants or {}) do
           add_text(sheet, want.key .. ": " .. want.value, "")
