@@ -374,6 +374,26 @@ fn closing_the_last_window_of_a_chat_leaves_a_usable_editor_in_every_layout() {
 }
 
 #[test]
+fn closing_a_chat_that_shows_in_many_tab_pages_leaves_the_users_windows() {
+    let editor = editor();
+    editor.lua(
+        "layout('vertical') vim.cmd('edit one.txt') chat = require('lathe').chat() vim.cmd('only') \
+         vim.cmd('tab split | vsplit two.txt | tab split | silent! only') vim.cmd('buffer ' .. chat.bufnr) \
+         vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false, { relative = 'editor', row = 1, col = 1, \
+           width = 5, height = 2 }) vim.cmd('tabnew three.txt') chat:close()",
+    );
+    editor.wait_lua("count('LatheChatClosed') == 1 and not vim.api.nvim_buf_is_valid(chat.bufnr)");
+    editor.lua("vim.cmd('tabdo redraw!') vim.cmd('redrawtabline | tablast')");
+    let names = "local list = {} for _, tab in ipairs(vim.api.nvim_list_tabpages()) do \
+        for _, win in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do \
+          list[#list + 1] = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win)), ':t') end \
+        list[#list + 1] = '|' end return table.concat(list, ' ')";
+    // A window that was a tab page's last shows what it showed before, or nothing.
+    assert_eq!(editor.lua_text(names), "one.txt | two.txt | two.txt  | three.txt |");
+    editor.assert_quiet();
+}
+
+#[test]
 fn windows_that_keep_their_buffer_and_the_command_line_window_are_left_alone() {
     for layout in ["vertical", "horizontal", "float", "buffer", "tab"] {
         let editor = editor();

@@ -243,20 +243,16 @@ end
 
 ---Shows in a window what it showed before the chat, or another buffer.
 ---@param win integer
----@param bufnr integer the chat's
-local function show_other(win, bufnr)
-  local before = windows[win] and windows[win].before
+local function show_other(win)
+  local before = windows[win] and windows[win].before or nil
   windows[win] = nil
-  pcall(api.nvim_win_call, win, function()
-    if before and api.nvim_buf_is_valid(before) then
-      api.nvim_win_set_buf(win, before)
-    else
-      vim.cmd("silent! buffer #")
-    end
-    if api.nvim_get_current_buf() == bufnr or vim.bo.filetype == "lathe" then
-      vim.cmd.enew()
-    end
+  local other = before or api.nvim_win_call(win, function()
+    return vim.fn.bufnr("#")
   end)
+  if other < 1 or not api.nvim_buf_is_valid(other) or vim.bo[other].filetype == "lathe" then
+    other = api.nvim_create_buf(true, false)
+  end
+  pcall(api.nvim_win_set_buf, win, other)
 end
 
 ---Whether a window must show something else instead of being closed: it is the last one of a tab page that is the user's,
@@ -294,11 +290,11 @@ local function take_out(wins, bufnr)
     if api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == bufnr then
       local is_taken = windows[win] and windows[win].before
       if is_taken or must_stay(win) then
-        show_other(win, bufnr)
+        show_other(win)
       else
         leave(win)
         if not pcall(api.nvim_win_close, win, true) then
-          show_other(win, bufnr)
+          show_other(win)
         end
       end
     end
