@@ -149,13 +149,12 @@ end)
 vim.api.nvim_create_user_command("Modifiable", function()
   if vim.api.nvim_get_current_buf() ~= guard then vim.bo.modifiable = not vim.bo.modifiable end
 end, {})
--- Neovim 0.11 crashes when the last window but floats of another tab page goes with its buffer.
-vim.api.nvim_create_user_command("Delete", function()
-  for _, win in ipairs(vim.api.nvim_list_wins()) do
-    if vim.api.nvim_win_get_config(win).relative ~= "" then pcall(vim.api.nvim_win_close, win, true) end
-  end
-  pcall(vim.cmd, "bdelete")
-end, {})
+-- Neovim 0.11 writes beside its screen when a float becomes a window like any other.
+for _, lhs in ipairs({ "<C-w>H", "<C-w>T", "<C-w>x" }) do
+  vim.keymap.set({ "n", "x" }, lhs, function()
+    return vim.api.nvim_win_get_config(0).relative == "" and lhs or "<Ignore>"
+  end, { expr = true })
+end
 -- Not what the model said: then an undo of that would remove it with good reason.
 vim.api.nvim_create_user_command("AddLines", function()
   if vim.bo.filetype ~= "lathe" then vim.cmd("%Lathe add") end
@@ -223,7 +222,8 @@ function look()
 end
 "###;
 
-/// What is typed. A mention of one key twice makes it likelier.
+/// What is typed. A mention of one key twice makes it likelier. No `:bdelete`: Neovim 0.11 crashes, chats or not, when the
+/// last window of another tab page goes with a buffer while a float is there.
 const KEYS: &[&str] = &[
     // Around.
     "h",
@@ -447,7 +447,6 @@ const KEYS: &[&str] = &[
     ":noh<CR>",
     ":copen<CR>",
     ":cclose<CR>",
-    ":Delete<CR>",
     ":%d<CR>",
     ":$put =1<CR>",
     "q:",
