@@ -223,7 +223,7 @@ fn listeners_and_a_notify_that_throw_stop_nothing() {
         send("go @{nothing}")
         require("lathe").run_tool("t", {}, {}, function(result) ran = result.content error("callback") end)"#,
     );
-    editor.wait_ended(1);
+    editor.wait_ended(2); // the tool that runs alone has a turn of its own
     editor.wait_lua("ran == 'ran'");
     assert_eq!(editor.results()[0], "ran");
     editor.lua("chat:hide() chat:open() chat:close()");
