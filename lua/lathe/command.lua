@@ -140,7 +140,7 @@ local function why(words, text)
   end
   local value = vim.trim(text:sub(#name + 1))
   -- Quotes around the whole are the user's habit, not a part of the command.
-  value = value:match("^'(.*)'$") or value
+  value = value:match("^'(.*)'$") or value:match('^"(.*)"$') or value
   lathe.why(name, value ~= "" and value or nil)
 end
 

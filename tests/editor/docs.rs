@@ -59,12 +59,9 @@ fn the_test_of_a_tool_in_the_readme_passes_and_can_fail() {
     let folder = tempfile::tempdir().unwrap();
     let tools = folder.path().join("lua/user/tools");
     fs::create_dir_all(&tools).unwrap();
-    let example = fs::read_to_string(repository().join("examples/calculator.lua")).unwrap();
-    let setup = example
-        .replace("require(\"lathe\").setup({", "local options = ({")
-        .replace("-- The provider: it", "do return options.interactions.chat.tools.calculator end --");
-    let wrong = setup.replace("num1 * num2", "num1 + num2");
-    for (calculator, passes) in [(&setup, true), (&wrong, false)] {
+    let example = fs::read_to_string(repository().join("examples/tools/calculator.lua")).unwrap();
+    let wrong = example.replace("num1 * num2", "num1 + num2");
+    for (calculator, passes) in [(&example, true), (&wrong, false)] {
         fs::write(tools.join("calculator.lua"), calculator).unwrap();
         fs::write(folder.path().join("calculator_test.lua"), code).unwrap();
         let path = |path: std::path::PathBuf| path.display().to_string();

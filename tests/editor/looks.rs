@@ -823,3 +823,28 @@ fn an_open_question_fits_its_window_again_when_that_becomes_wider() {
     editor.lua("alone()");
     editor.wait_screen("g3  Reject          with a reason for the model");
 }
+
+#[test]
+fn a_fact_that_does_not_fit_beside_its_line_stands_below_it_and_is_whole() {
+    let editor = editor();
+    let error = "400: the schema of the function has no properties, and this server wants some";
+    editor.lua_with(
+        "local error = ... open({ { error = error } }, {}) vim.cmd('vertical resize 50') send('go')",
+        vec![error.into()],
+    );
+    editor.wait_ended(1);
+    editor.wait_screen("  gr send again");
+    let row = |text: &str| editor.screen().lines().position(|line| line.contains(text));
+    assert!(row("gr send again") > row("wants some"), "{}", editor.screen());
+}
+
+#[test]
+fn auto_mode_is_in_sight_as_long_as_it_is_on() {
+    let editor = opened("open({}, {})");
+    editor.wait_screen("g? keys");
+    editor.lua("chat:set_auto(true)");
+    editor.wait_screen("auto mode   g? keys");
+    assert!(editor.lua_text("return require('lathe').statusline(chat.bufnr)").contains("auto"));
+    editor.lua("chat:set_auto(false)");
+    editor.wait_screen_without("auto mode   g?");
+}

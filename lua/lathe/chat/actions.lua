@@ -36,7 +36,10 @@ end
 return {
   send = function(chat)
     vim.cmd.stopinsert()
-    chat:submit()
+    -- While a turn runs there is nothing to send again: an empty input would wait for nothing.
+    if not chat.is_running or chat.render:input() then
+      chat:submit()
+    end
   end,
   stop = function(chat)
     chat:stop()

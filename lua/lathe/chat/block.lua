@@ -228,13 +228,25 @@ end
 -- One table for all marks: Neovim copies what it is given, and a large batch sets thousands.
 local chunk = { "", "LatheFact" }
 local virt_text = { chunk }
+local virt_lines = { { { "", "LatheFact" } } }
 local opts = {} ---@type vim.api.keyset.set_extmark
+
+---Whether a fact fits beside a block's first line. Where a wrapped line ends is not known exactly: it breaks at words.
+---@param block lathe.Block
+---@param fact string
+---@param width integer cells of the window
+---@return boolean
+function M.fits(block, fact, width)
+  local own, room = 2 + M.cells(block.head), M.cells(fact) + 2
+  return own + room <= width or (own > width and own % width + room + 12 <= width)
+end
 
 ---The extmark that colours the icon and shows the fact; nil when there is nothing to show.
 ---@param block lathe.Block
 ---@param icons table<string, string>
+---@param width integer? cells of the narrowest window that shows it
 ---@return vim.api.keyset.set_extmark? opts valid until the next call
-function M.look(block, icons)
+function M.look(block, icons, width)
   local state, fact = block.state, block.fact
   if state == "running" then
     return nil -- the spinner lies over it
@@ -243,9 +255,13 @@ function M.look(block, icons)
   -- Reasoning stands back as a whole.
   opts.end_col = #icons[state] + (state == "reasoning" and 1 + #block.head or 0)
   opts.hl_group = colours[state] or "LatheFact"
+  -- What is cut off at the edge says nothing: it goes below then.
+  local fits = fact and (not width or M.fits(block, fact, width))
   chunk[1] = fact or ""
-  opts.virt_text = fact and virt_text or nil
-  opts.virt_text_pos = fact and "eol_right_align" or nil
+  virt_lines[1][1][1] = "  " .. (fact or "")
+  opts.virt_text = fits and virt_text or nil
+  opts.virt_text_pos = fits and "eol_right_align" or nil
+  opts.virt_lines = fact and not fits and virt_lines or nil
   return opts
 end
 

@@ -46,7 +46,8 @@ end
 ---@return string?
 local function facts(render, width)
   local parts, help, usage = {}, render.key("help"), render.usage
-  parts[1] = help and help .. " keys" or nil
+  parts[1] = render.is_auto and "auto mode" or nil
+  parts[#parts + 1] = help and help .. " keys" or nil
   parts[#parts + 1] = "@ tools"
   parts[#parts + 1] = usage and ("%s/%s tokens"):format(tokens(usage.input), tokens(usage.output)) or nil
   local room = width - block.cells(render.heading) - 2

@@ -449,6 +449,7 @@ function Chat:set_auto(auto)
   end
   self.is_auto = auto
   core.lib.set_auto({ chat = self.id, auto = auto })
+  self.render:show_auto(auto)
   if auto then
     local key = require("lathe.chat.keymaps").key(self.config, "auto") or ":Lathe auto off"
     local means = "Auto mode is on in this chat: tools run without asking. Still asked about are tools with "
@@ -512,7 +513,6 @@ function Chat.was_cleared(chat)
   chat.messages, chat.given, chat.stderr = {}, {}, {}
   chat.last_llm, chat.taken = nil, nil
   chat.render:clear()
-  chat.tool_registry:clear()
   if not chat.is_closing then
     add_defaults(chat)
   end

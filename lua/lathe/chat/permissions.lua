@@ -104,7 +104,9 @@ local function own_setting(name)
   local tools = require("lathe.tools")
   local tool = tools.is_known(name) and tools.resolve(name) or nil
   if not tool then
-    return "no rule decides: step 8, the tool's own setting"
+    return ('no rule decides, and there is no tool "%s": step 8, the setting of whatever tool has this key'):format(
+      name
+    )
   end
   local setting = tool.opts.require_approval_before
   local decides = setting == true and "asks"

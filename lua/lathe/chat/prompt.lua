@@ -50,7 +50,7 @@ end
 
 ---@param faults string[]
 local function refuse(faults)
-  notify.warn(table.concat(faults, "\n") .. "\nThe message was not sent.")
+  notify.warn("The message was not sent: " .. table.concat(faults, "\n"))
 end
 
 ---Whether the input can be sent; if not, the user is told why. An empty one can: that is for the engine to judge.

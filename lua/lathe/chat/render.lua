@@ -62,6 +62,7 @@ local ns_spin = api.nvim_create_namespace("lathe.spin")
 ---@field tail_bytes integer length of the history's last line
 ---@field last_message integer? mark of the heading of the user's last message
 ---@field held string? what the input waits for: "tools", "answer"
+---@field is_auto boolean?
 ---@field usage { input: integer, output: integer }? tokens of the last request
 ---@field waiting_since integer? uv.now() since when the model is waited for
 ---@field due boolean a write is on its way
@@ -429,6 +430,15 @@ end
 ---@param usage { input: integer, output: integer }
 function Render:show_usage(usage)
   self.usage = usage
+  if self:is_alive() then
+    hints.show(self)
+  end
+end
+
+---Shows that tools run without asking, or ask again.
+---@param auto boolean
+function Render:show_auto(auto)
+  self.is_auto = auto
   if self:is_alive() then
     hints.show(self)
   end

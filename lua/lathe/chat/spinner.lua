@@ -50,7 +50,12 @@ function M.draw(self)
       end
       local below = live.last_line and live.last_line(width - 4)
       n_below = n_below + (below and below ~= "" and 1 or 0)
-      draw(bufnr, row, fact, "eol_right_align", "LatheFact", below)
+      if block.fits(live, fact, width) then
+        draw(bufnr, row, fact, "eol_right_align", "LatheFact", below)
+      else
+        n_below = n_below + (below and below ~= "" and 0 or 1)
+        draw(bufnr, row, "", "eol", "LatheFact", fact)
+      end
     end
   end
   local row = self:input_row() - 1

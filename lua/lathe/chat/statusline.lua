@@ -47,6 +47,9 @@ function M.text(chat)
   if usage and usage.input then
     parts[#parts + 1] = ("%s/%s tokens"):format(short(usage.input), short(usage.output or 0))
   end
+  if chat.is_auto then
+    parts[#parts + 1] = "auto"
+  end
   if chat.is_running then
     local ms = vim.uv.now() - (chat.started_ms or vim.uv.now())
     parts[#parts + 1] = #chat.questions > 0 and "asks" or "running"

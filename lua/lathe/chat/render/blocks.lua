@@ -4,6 +4,7 @@
 local Blocks = {}
 
 local block = require("lathe.chat.block")
+local hints = require("lathe.chat.hints")
 local buffer = require("lathe.chat.render.buffer")
 local fold = require("lathe.chat.fold")
 
@@ -18,7 +19,7 @@ local ns_question = api.nvim_create_namespace("lathe.question") -- colours of te
 ---@param call_block lathe.Block
 ---@param row integer
 local function look(self, call_block, row)
-  local opts = block.look(call_block, self.icons)
+  local opts = block.look(call_block, self.icons, call_block.fact and hints.width(self.bufnr))
   if opts then
     call_block.look = api.nvim_buf_set_extmark(self.bufnr, ns_look, row, 0, opts)
   end
