@@ -29,7 +29,11 @@ local options = {
 ---@param end_row integer
 ---@return integer bytes of the rows after the first
 local function bytes_below(bufnr, row, end_row)
-  return api.nvim_buf_get_offset(bufnr, end_row + 1) - api.nvim_buf_get_offset(bufnr, row + 1)
+  local n_rows = api.nvim_buf_line_count(bufnr) -- while the buffer is read again, marks may point behind its end
+  local function offset(at)
+    return api.nvim_buf_get_offset(bufnr, math.min(at, n_rows))
+  end
+  return offset(end_row + 1) - offset(row + 1)
 end
 
 ---Whether a block is folded when it is done.

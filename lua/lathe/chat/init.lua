@@ -78,7 +78,8 @@ local function dress_buffer(chat)
       chat:stop()
       vim.schedule(function()
         -- `:edit` unloads the buffer only to read it again, and there is no file to read.
-        local is_read_again = snapshot and not chat.is_closing and api.nvim_buf_is_loaded(bufnr)
+        local is_leaving = vim.v.exiting ~= vim.NIL
+        local is_read_again = snapshot and not is_leaving and not chat.is_closing and api.nvim_buf_is_loaded(bufnr)
         if is_read_again and pcall(chat.render.restore, chat.render, snapshot) then
           require("lathe.chat.highlight").start(chat.render)
         else
