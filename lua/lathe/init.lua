@@ -136,6 +136,7 @@ function M.why(tool, value, callback)
   vim.validate("value", value, "string", true)
   vim.validate("callback", callback, "callable", true)
   local permissions = require("lathe.chat.permissions")
+  require("lathe.chat").need() -- before the first chat the library does not answer yet
   permissions.why(tool, value, M.get_chat(0) or M.last_chat(), callback or permissions.print)
 end
 

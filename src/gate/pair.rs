@@ -53,7 +53,7 @@ pub enum Floor {
     None,
     /// What it is cannot be told before it runs: it is asked, whatever a rule allows.
     Ask,
-    /// It was not understood: only a rule for everything allows it (P-64).
+    /// It was not understood: only a rule for everything allows it, and only when no later one takes a part back (P-64).
     AllowAny,
 }
 
@@ -125,7 +125,9 @@ impl Pair {
         let may_be_allowed = match self.floor {
             Floor::None => true,
             Floor::Ask => false,
-            Floor::AllowAny => strictest.rule.is_some_and(|rule| rule.pattern.is_any()),
+            Floor::AllowAny => {
+                strictest.rule.is_some_and(|rule| rule.pattern.is_any() && !rules.narrows(&self.key, rule))
+            }
         };
         // Where nobody has made a rule, the tool's own setting decides.
         if may_be_allowed || !rules.concerns(&self.key) {

@@ -282,6 +282,12 @@ impl Rules {
         found
     }
 
+    /// Whether something stricter is said to a part of the key's values behind a rule.
+    pub fn narrows(&self, key: &str, rule: &Rule) -> bool {
+        let behind = self.0.iter().skip_while(|other| !std::ptr::eq(*other, rule));
+        behind.skip(1).any(|later| later.action > Action::Allow && later.key.matches(key, Action::Allow))
+    }
+
     /// The rule that takes a tool with this key from the model's list: the last one for the key, when it denies
     /// everything (P-40).
     pub fn hiding(&self, key: &str) -> Option<&Rule> {

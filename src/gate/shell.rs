@@ -207,23 +207,37 @@ fn walk(parts: &mut Parts, text: &str, depth: usize) -> Option<()> {
 fn visit(parts: &mut Parts, node: Node, text: &str, depth: usize) -> Option<()> {
     match node.kind() {
         "command" => command(parts, node, text, depth),
-        "declaration_command" | "unset_command" => parts.commands.push(plain(node, text)),
+        "declaration_command" | "unset_command" => parts.commands.push(evaluated(node, text)),
         "test_command" => {
             let written = raw(node, text);
             let mut test = plain(node, text);
             // In `[`, what the grammar takes for a comparison is a redirection.
-            test.is_opaque = !written.starts_with("[[") && written.contains(['<', '>']);
+            test.is_opaque =
+                (!written.starts_with("[[") && written.contains(['<', '>'])) || quotes_substitution(node, text);
             parts.commands.push(test);
         }
         "variable_assignment" => {
             let parent = node.parent().map_or("", |parent| parent.kind());
             if !matches!(parent, "command" | "declaration_command" | "variable_assignments") {
-                parts.commands.push(plain(node, text));
+                parts.commands.push(evaluated(node, text));
             }
         }
-        "variable_assignments" => parts.commands.push(plain(node, text)),
+        "variable_assignments" => parts.commands.push(evaluated(node, text)),
+        // Where shells end these at different places, what is behind may be a command to one of them.
+        "ansi_c_string" if raw(node, text).contains("\\'") => return None,
+        "expansion" if raw(node, text).contains('\'') && is_quoted(node) => return None,
+        "arithmetic_expansion" if !matches!(raw(node, text).as_bytes(), [.., b')', b')'] | [.., b']']) => return None,
         "redirected_statement" => return statement(parts, node, text, depth),
-        "file_redirect" => redirect(parts, node, text),
+        "file_redirect" => {
+            let target = node.child_by_field_name("destination").unwrap_or(node);
+            let rest = text.get(target.end_byte()..).unwrap_or_default();
+            if raw(node, text).starts_with("&>") && !ends_command(rest) {
+                return None; // to some shells it is `&` and a redirection of the next command
+            }
+            redirect(parts, node, text);
+        }
+        // What the grammar leaves as text, and a shell does not.
+        _ if node.child_count() == 0 && is_live(node, text) && runs_inside(raw(node, text)) => return None,
         "command_substitution" => {
             let written = raw(node, text);
             // Backquotes inside of backquotes are escaped, which the grammar takes for text.
@@ -300,6 +314,58 @@ fn plain(node: Node, text: &str) -> Command {
     Command { values: vec![written(node, text).to_owned()], named: None, is_opaque: false }
 }
 
+/// An assignment. In a quoted value a substitution is text, but where the value is used, a shell may evaluate it.
+fn evaluated(node: Node, text: &str) -> Command {
+    let is_opaque = inner::names_program(raw(node, text)) || quotes_substitution(node, text);
+    Command { is_opaque, ..plain(node, text) }
+}
+
+/// Whether there is a substitution in quotes that keep it from being one.
+fn quotes_substitution(node: Node, text: &str) -> bool {
+    let mut cursor = node.walk();
+    let is_kept = matches!(node.kind(), "raw_string" | "ansi_c_string" | "word" | "string_content")
+        && inner::holds_substitution(&raw(node, text).replace('\\', ""));
+    is_kept || node.children(&mut cursor).any(|child| quotes_substitution(child, text))
+}
+
+/// Whether a node's text is one in which substitutions run.
+fn is_live(node: Node, text: &str) -> bool {
+    match node.kind() {
+        "word" | "string_content" | "regex" | "extglob_pattern" => true,
+        "heredoc_body" | "heredoc_content" => {
+            let ancestors = || std::iter::successors(Some(node), Node::parent);
+            let Some(redirect) = ancestors().find(|node| node.kind() == "heredoc_redirect") else { return true };
+            let mut cursor = redirect.walk();
+            let start = redirect.children(&mut cursor).find(|child| child.kind() == "heredoc_start");
+            start.is_none_or(|start| !raw(start, text).contains(['\'', '"', '\\']))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a substitution begins in a text, which a backslash would keep from it.
+fn runs_inside(text: &str) -> bool {
+    let mut is_escaped = false;
+    let mut before = ' ';
+    text.chars().any(|letter| {
+        let begins = !is_escaped && (letter == '`' || (letter == '(' && before == '$'));
+        before = if is_escaped { ' ' } else { letter };
+        is_escaped = letter == '\\' && !is_escaped;
+        begins
+    })
+}
+
+/// Whether a node stands in double quotes.
+fn is_quoted(node: Node) -> bool {
+    std::iter::successors(node.parent(), Node::parent).any(|parent| parent.kind() == "string")
+}
+
+/// Whether nothing but the end of a command or another redirection follows.
+fn ends_command(rest: &str) -> bool {
+    let rest = rest.trim_start_matches([' ', '\t']);
+    rest.is_empty() || rest.starts_with(['\n', ';', '|', '&', ')', '#'])
+}
+
 fn unescape_backquoted(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -316,10 +382,14 @@ fn unescape_backquoted(text: &str) -> String {
 fn command(parts: &mut Parts, node: Node, text: &str, depth: usize) {
     let mut words = Vec::new();
     let mut has_assignments = false;
+    let mut names_program = false;
     let mut cursor = node.walk();
     for child in node.children(&mut cursor) {
         match child.kind() {
-            "variable_assignment" => has_assignments = true,
+            "variable_assignment" => {
+                has_assignments = true;
+                names_program |= inner::names_program(raw(child, text)) || quotes_substitution(child, text);
+            }
             "file_redirect" | "herestring_redirect" | "heredoc_redirect" => words_behind(&mut words, child, text),
             "comment" => {}
             "command_name" => words.push(Word::read(child.child(0).unwrap_or(child), text)),
@@ -340,6 +410,9 @@ fn command(parts: &mut Parts, node: Node, text: &str, depth: usize) {
         Some(_) => {}
         None if has_assignments => parts.commands.push(plain(node, text)),
         None => {}
+    }
+    if let Some(own) = parts.commands.get_mut(before) {
+        own.is_opaque |= names_program;
     }
 }
 

@@ -105,7 +105,11 @@ pub enum ApprovalsError {
 /// # Errors
 /// [`ApprovalsError::Read`] and [`ApprovalsError::Broken`].
 pub fn read(path: &Path) -> Result<Vec<SavedApproval>, ApprovalsError> {
-    let text = match fs::read(path) {
+    // A pipe would be waited for.
+    let text = match fs::metadata(path).and_then(|metadata| match metadata.is_file() {
+        true => fs::read(path),
+        false => Err(io::Error::other("it is no file")),
+    }) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(source) => return Err(ApprovalsError::Read { path: path.to_owned(), source }),

@@ -204,18 +204,17 @@ impl Loader<'_> {
 
 /// A file's text. None: there is no such file.
 fn read(path: &Path) -> io::Result<Option<String>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
+    // Before it is opened: a pipe is not, until somebody writes to it.
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => {}
+        Ok(_) => return Err(io::Error::other("it is no file")),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }
         Err(error) => return Err(error),
-    };
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is no file"));
     }
     let mut text = String::new();
-    file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text)?;
+    File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MAX_FILE_BYTES {
         return Err(io::Error::other("it is larger than 1 MiB"));
     }
@@ -355,6 +354,18 @@ mod tests {
         {
             assert!(problem.contains(part), "{problem}");
         }
+    }
+
+    #[test]
+    fn what_is_no_file_is_never_waited_for() {
+        let folder = Folder::new();
+        folder.write("w/x", "");
+        let pipe = folder.root.path().join("w/lathe.json");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().is_ok_and(|status| status.success()));
+        let error = read(&pipe).expect_err("it is a pipe");
+        assert_eq!(error.to_string(), "it is no file");
+        assert!(read(std::path::Path::new("/dev/zero")).is_err());
+        assert!(matches!(read(&folder.root.path().join("w/none")), Ok(None)));
     }
 
     #[test]

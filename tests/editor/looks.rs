@@ -848,3 +848,23 @@ fn auto_mode_is_in_sight_as_long_as_it_is_on() {
     editor.lua("chat:set_auto(false)");
     editor.wait_screen_without("auto mode   g?");
 }
+
+#[test]
+fn a_long_chat_that_is_read_again_keeps_its_text_and_tells_nothing() {
+    let editor = crate::chat::editor();
+    editor.lua(
+        r#"
+        local turns = {}
+        for i = 1, 40 do turns[i] = answer("t", { n = i }) end
+        turns[41] = { text = "end" }
+        open(turns, { t = tool("t", { function() return { status = "success", data = ("r"):rep(3000) } end }) })
+        send("go")"#,
+    );
+    editor.wait_ended(1);
+    editor.wait_lua(r#"table.concat(vim.api.nvim_buf_get_lines(chat.bufnr, 0, -1, false), "\n"):find("end")"#);
+    let before = editor.chat_text();
+    editor.lua(r#"vim.cmd("buffer " .. chat.bufnr .. " | edit!")"#);
+    editor.wait_lua(r#"vim.api.nvim_buf_line_count(chat.bufnr) > 40"#);
+    assert_eq!(editor.chat_text(), before);
+    editor.assert_quiet();
+}

@@ -245,6 +245,15 @@ fn r009_why_names_each_part_with_the_rule_that_decides() {
 }
 
 #[test]
+fn why_answers_before_there_is_a_chat() {
+    let editor = crate::chat::editor();
+    editor.lua(r#"require("lathe").setup({ permission = { bash = { { "*", "allow" }, { "rm *", "deny" } } } })"#);
+    editor.lua(r#"require("lathe").why("bash", "rm x", function(l, o) lines, outcome = l, o end)"#);
+    editor.wait_lua("lines");
+    assert_eq!(editor.lua_text("return outcome"), "deny");
+}
+
+#[test]
 fn safe_commands_are_judged_by_the_parser() {
     let editor = ruled();
     editor.lua(

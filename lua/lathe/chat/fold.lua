@@ -29,9 +29,11 @@ local options = {
 ---@param end_row integer
 ---@return integer bytes of the rows after the first
 local function bytes_below(bufnr, row, end_row)
-  local last = api.nvim_buf_line_count(bufnr) -- a mark is left behind the end when the last lines are deleted
-  return api.nvim_buf_get_offset(bufnr, math.min(end_row + 1, last))
-    - api.nvim_buf_get_offset(bufnr, math.min(row + 1, last))
+  local n_rows = api.nvim_buf_line_count(bufnr) -- while the buffer is read again, marks may point behind its end
+  local function offset(at)
+    return api.nvim_buf_get_offset(bufnr, math.min(at, n_rows))
+  end
+  return offset(end_row + 1) - offset(row + 1)
 end
 
 ---Whether a block is folded when it is done.

@@ -83,7 +83,12 @@ local function dress_buffer(chat)
       vim.schedule(function()
         -- `:edit` unloads the buffer only to read it again, and there is no file to read. Others unload it and leave it so:
         -- `:quit` in the last window does, when Neovim stays because of another buffer. A deleted one has no variables.
-        local is_kept = snapshot and not chat.is_closing and api.nvim_buf_is_valid(bufnr) and vim.b[bufnr].lathe_chat
+        local is_leaving = vim.v.exiting ~= vim.NIL
+        local is_kept = snapshot
+          and not is_leaving
+          and not chat.is_closing
+          and api.nvim_buf_is_valid(bufnr)
+          and vim.b[bufnr].lathe_chat
         if is_kept and not api.nvim_buf_is_loaded(bufnr) then
           vim.fn.bufload(bufnr)
         end

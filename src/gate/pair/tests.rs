@@ -117,6 +117,8 @@ fn rows_19_to_23_redirections_errors_and_folders() {
     assert_eq!(verdict(&echo, &wants(BASH, &["echo hi > /dev/null 2>&1"])), "allow", "row 19, and what is free");
     assert_eq!(bash(&[("ls *", "allow")], "ls (("), "ask", "row 20");
     assert_eq!(bash(&[("*", "allow")], "ls (("), "allow", "row 20 with a rule for everything");
+    assert_eq!(bash(&[("*", "allow"), ("rm *", "deny")], "ls (("), "ask", "it may hide what is denied");
+    assert_eq!(bash(&[("rm *", "deny"), ("*", "allow")], "ls (("), "allow", "nothing is denied any more");
     assert_eq!(bash(&[("*", "ask"), ("ls ?", "allow")], "ls a"), "allow", "row 21");
     assert_eq!(bash(&[("*", "ask"), ("ls ?", "allow")], "ls ab"), "ask", "row 21");
     assert_eq!(bash(&[("*", "ask"), ("echo [ab]", "allow")], "echo a"), "ask", "row 22");

@@ -95,8 +95,18 @@ const WRAPPERS: &[Wrapper] = &[
 /// Programs that run what they are given in ways that are not looked into.
 const OPAQUE: &[&str] = &[
     "alias",
+    "choom",
     "chroot",
     "chrt",
+    "compgen",
+    "complete",
+    "dpkg-architecture",
+    "ed",
+    "enable",
+    "prlimit",
+    "run-parts",
+    "screen",
+    "tmux",
     "dbus-run-session",
     "entr",
     "fakeroot",
@@ -148,8 +158,68 @@ const INTERPRETERS: &[(&str, &str)] = &[
     ("julia", "eE"),
     ("emacs", ""),
     ("vim", "c"),
+    ("vi", "c"),
+    ("ex", "c"),
+    ("view", "c"),
     ("nvim", "c"),
-    ("ed", ""),
+];
+
+/// Modules of Python that run what their arguments say.
+const PYTHON_MODULES: &[&str] = &["code", "cProfile", "pdb", "profile", "timeit", "trace"];
+
+/// Words with which a statement begins: what the grammar takes for a program's name, where it expects no statement.
+const RESERVED: &[&str] =
+    &["!", "if", "then", "elif", "else", "do", "while", "until", "for", "case", "select", "function", "[["];
+
+/// Options with which a program runs another one, by how they begin.
+const RUNNING: &[(&str, &[&str])] = &[
+    ("git", &["-c", "--config-env", "--exec-path=", "--open-files-in-pager", "--upload-pack", "--receive-pack"]),
+    (
+        "tar",
+        &[
+            "--checkpoint-action",
+            "--to-command",
+            "--use-compress-program",
+            "--info-script",
+            "--rsh-command",
+            "-I",
+            "-F",
+        ],
+    ),
+    ("sort", &["--compress-program"]),
+    ("split", &["--filter"]),
+    ("ssh", &["-o"]),
+    ("scp", &["-o", "-S"]),
+    ("rsync", &["-e", "--rsh", "--rsync-path"]),
+    ("zip", &["-TT", "--unzip-command"]),
+    ("man", &["-P", "--pager", "-H", "--html"]),
+    ("make", &["--eval", "-E"]),
+    ("gcc", &["-wrapper"]),
+    ("g++", &["-wrapper"]),
+    ("cc", &["-wrapper"]),
+    ("sqlite3", &[".shell", ".system", "-cmd"]),
+    ("mapfile", &["-C"]),
+    ("readarray", &["-C"]),
+    ("hash", &["-p"]),
+];
+
+/// Builtins that take words for expressions, in which a substitution runs though it stands in quotes.
+const EVALUATING: &[&str] = &[
+    "let",
+    "printf",
+    "read",
+    "test",
+    "[",
+    "unset",
+    "wait",
+    "getopts",
+    "mapfile",
+    "readarray",
+    "declare",
+    "typeset",
+    "local",
+    "export",
+    "readonly",
 ];
 
 const PATH_PROGRAMS: &[&str] =
@@ -187,7 +257,26 @@ fn base_name(name: &str) -> &str {
 
 /// Adds what a program runs. None: that cannot be told.
 fn look_inside(parts: &mut Parts, program: &str, arguments: &[Word], depth: usize) -> Option<()> {
-    if depth > super::MAX_DEPTH || OPAQUE.contains(&program) {
+    if depth > super::MAX_DEPTH || OPAQUE.contains(&program) || RESERVED.contains(&program) {
+        return None;
+    }
+    // The loader of programs is one by another name.
+    if program.starts_with("ld-linux") || program.starts_with("ld.so") {
+        return None;
+    }
+    let begins = |word: &Word, options: &[&str]| options.iter().any(|option| word.text().starts_with(option));
+    if let Some((_, options)) = RUNNING.iter().find(|(name, _)| *name == program)
+        && arguments.iter().any(|word| begins(word, options))
+    {
+        return None;
+    }
+    if EVALUATING.contains(&program) && arguments.iter().any(|word| holds_substitution(&word.text())) {
+        return None;
+    }
+    // `-f -`: it reads what it is to do.
+    if matches!(program, "make" | "gmake" | "sed" | "awk" | "gawk" | "mawk" | "nawk")
+        && arguments.iter().any(|word| is_input(word.text().trim_start_matches("-f").trim_start_matches("--file=")))
+    {
         return None;
     }
     if SHELLS.contains(&program) {
@@ -195,6 +284,10 @@ fn look_inside(parts: &mut Parts, program: &str, arguments: &[Word], depth: usiz
     }
     if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == program) {
         let rest = wrapper.inner(arguments)?;
+        let given = &arguments[..arguments.len() - rest.len()];
+        if given.iter().any(|word| names_program(&word.text())) {
+            return None;
+        }
         if program == "xargs" {
             // With `-I` what it reads may become part of a text that a shell runs.
             let replaces = arguments.iter().any(|word| word.text().starts_with("-I"));
@@ -213,14 +306,44 @@ fn look_inside(parts: &mut Parts, program: &str, arguments: &[Word], depth: usiz
         return interpreter(arguments, letters);
     }
     match program {
-        "eval" => collect(parts, &literals(arguments)?.join(" "), depth + 1),
+        "eval" => {
+            let texts = literals(arguments)?;
+            let texts = texts.strip_prefix(&["--".to_owned()]).unwrap_or(&texts);
+            collect(parts, &texts.join(" "), depth + 1)
+        }
         "trap" => trap(parts, arguments, depth),
         "watch" => watch(parts, arguments, depth),
         "find" => find(parts, arguments, depth),
-        "." | "source" => literals(arguments.get(..1)?).map(|_| ()),
+        "." | "source" => script(arguments.first()?),
         "awk" | "gawk" | "mawk" | "nawk" => awk(arguments),
+        "sed" | "gsed" => sed(arguments),
         _ => Some(()),
     }
+}
+
+/// Whether some words set a variable that says what other programs run.
+pub fn names_program(assignments: &str) -> bool {
+    const NAMES: &[&str] =
+        &["BASH_ENV", "ENV", "EDITOR", "VISUAL", "GIT_EXTERNAL_DIFF", "GIT_SSH", "LD_PRELOAD", "LESSOPEN", "LESSCLOSE"];
+    assignments.split_ascii_whitespace().filter_map(|word| word.split_once('=')).any(|(name, _)| {
+        NAMES.contains(&name) || name.ends_with("PAGER") || name.ends_with("_EDITOR") || name.ends_with("_COMMAND")
+    })
+}
+
+/// Whether a text would run something if it were evaluated.
+pub fn holds_substitution(text: &str) -> bool {
+    text.contains("$(") || text.contains('`')
+}
+
+/// Whether a path is what is piped in: then a program in it is not one that somebody has looked at.
+fn is_input(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    path == "-" || parts.last() == Some(&"stdin") || parts.iter().any(|part| matches!(*part, "fd" | "proc"))
+}
+
+/// A file with a program, by its name.
+fn script(word: &Word) -> Option<()> {
+    word.as_literal().filter(|path| !is_input(path)).map(|_| ())
 }
 
 fn literals(words: &[Word]) -> Option<Vec<String>> {
@@ -244,7 +367,7 @@ impl Wrapper {
                     return Some(&[]); // tells what a command is, and runs nothing
                 }
                 at += self.short(&text[1..])?;
-            } else if self.assigns && is_assignment(&text) {
+            } else if (self.assigns && is_assignment(&text)) || (self.name == "env" && text == "-") {
                 at += 1;
             } else if operands > 0 {
                 (operands, at) = (operands - 1, at + 1);
@@ -296,9 +419,8 @@ fn shell(parts: &mut Parts, arguments: &[Word], depth: usize) -> Option<()> {
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
         let text = word.as_literal()?;
-        let letters = text.strip_prefix(['-', '+']).filter(|letters| !letters.is_empty());
-        match letters {
-            Some("-") => {
+        match text.strip_prefix(['-', '+']) {
+            Some("" | "-") => {
                 at += 1;
                 break;
             }
@@ -321,7 +443,7 @@ fn shell(parts: &mut Parts, arguments: &[Word], depth: usize) -> Option<()> {
     }
     let word = arguments.get(at)?;
     if !reads_text {
-        return Some(()); // a script: a program like any other
+        return script(word); // a program like any other
     }
     collect(parts, &word.as_literal()?, depth + 1)
 }
@@ -349,6 +471,7 @@ fn interpreter(arguments: &[Word], letters: &str) -> Option<()> {
             Some(long) if long.starts_with('-') => {}
             Some(short) if short.chars().any(|letter| letters.contains(letter)) => return None,
             Some(_) => {}
+            None if text.starts_with('+') || is_input(&text) || PYTHON_MODULES.contains(&text.as_str()) => return None,
             None => has_file = true,
         }
     }
@@ -404,11 +527,21 @@ fn find(parts: &mut Parts, arguments: &[Word], depth: usize) -> Option<()> {
             }
             continue;
         };
+        if matches!(text.as_str(), "-fprint" | "-fprint0" | "-fprintf" | "-fls")
+            && let Some(file) = arguments.get(at)
+        {
+            parts.paths.push(PathUse { path: file.path(), is_write: true, is_folder: false });
+        }
         if !matches!(text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
             continue;
         }
-        let is_end = |word: &Word| matches!(word.text().as_str(), ";" | "+");
-        let length = arguments[at..].iter().position(is_end)?;
+        // `+` ends it only behind `{}`.
+        let is_end = |place: usize| match arguments[place].text().as_str() {
+            ";" => true,
+            "+" => text.starts_with("-exec") && place > at && arguments[place - 1].text() == "{}",
+            _ => false,
+        };
+        let length = (at..arguments.len()).position(is_end)?;
         let inner = &arguments[at..at + length];
         // `{}` in the text of an inner shell becomes part of that text.
         if runs_text(inner) && inner.iter().any(|word| word.text() != "{}" && word.text().contains("{}")) {
@@ -420,6 +553,33 @@ fn find(parts: &mut Parts, arguments: &[Word], depth: usize) -> Option<()> {
         at += length + 1;
     }
     Some(())
+}
+
+/// A program of sed can run commands: `e`, and `s` with that flag. Only what surely has neither is told.
+fn sed(arguments: &[Word]) -> Option<()> {
+    let texts = literals(arguments);
+    let Some(texts) = texts else {
+        // An expansion or a wildcard behind the program is a file.
+        let program = arguments.iter().find(|word| !word.text().starts_with('-'))?;
+        return program.as_literal().filter(|text| !sed_runs(text)).map(|_| ());
+    };
+    (!texts.iter().any(|text| !text.starts_with("--") && sed_runs(text))).then_some(())
+}
+
+/// Whether a part of sed's program may run a command: an `e` behind an address, or among the letters at a part's end.
+fn sed_runs(text: &str) -> bool {
+    text.split([';', '\n', '{', '}']).any(|part| {
+        let part = part.trim();
+        let command = part.trim_start_matches(|letter: char| {
+            letter.is_ascii_digit() || matches!(letter, ',' | '$' | '~' | '+' | '!' | ' ')
+        });
+        let is_e = command == "e" || command.starts_with("e ");
+        let of_address = command.starts_with(['/', '\\']) && (command.ends_with("/e") || command.contains("/e "));
+        let flags: String = part.chars().rev().take_while(|letter| letter.is_ascii_alphanumeric()).collect();
+        let is_flags =
+            flags.contains('e') && flags.chars().all(|flag| "gpiImMewW".contains(flag) || flag.is_ascii_digit());
+        is_e || of_address || (command.starts_with('s') && command.len() > flags.len() + 1 && is_flags)
+    })
 }
 
 /// A program of awk can run commands and write files.

@@ -126,6 +126,13 @@ fn p62_programs_that_run_others_are_looked_through() {
         ("python3 -m pytest", &["python3 -m pytest"]),
         ("node build.js -e", &["node build.js -e"]),
         ("awk '{print $1}' f", &["awk {print $1} f"]),
+        ("env - rm x", &["env - rm x", "rm x"]),
+        ("eval -- rm x", &["eval -- rm x", "rm x"]),
+        ("find . -exec env -u + rm {} \\;", &["find . -exec env -u + rm {} ;", "env -u + rm {}", "rm ."]),
+        ("sed -n '1,5p;s/one/e/g;$d' f", &["sed -n 1,5p;s/one/e/g;$d f"]),
+        ("sed s/a/b/ $F", &["sed s/a/b/ $F"]),
+        ("git commit -m x", &["git commit -m x"]),
+        ("make -f other.mk", &["make -f other.mk"]),
     ] {
         assert_eq!(t(text), commands, "{text}");
     }
@@ -167,6 +174,48 @@ fn p62_what_cannot_be_told_may_be_anything() {
         ". <(curl x)",
         "'' x",
         "[ a > b ]",
+        // What is piped in is a program.
+        "sh -",
+        "bash /dev/stdin <<< x",
+        "sh /proc/self/fd/0",
+        ". /dev/fd/0",
+        "python3 //dev/./stdin",
+        "awk -f - x",
+        "make -f- x",
+        "sed -f /dev/stdin x",
+        // Words that a builtin evaluates.
+        "let 'a[$(rm x)]'",
+        "[[ -v 'a[$(rm x)]' ]]",
+        "test -v 'a[`rm x`]'",
+        "printf -v 'a[$(rm x)]' x",
+        "declare -i 'a=b[$(rm x)]'",
+        "x='a[$(rm x)]'; echo $((x))",
+        "PS4='$(rm x)' bash -xc ls",
+        "mapfile -C rm a",
+        "hash -p /bin/rm ls",
+        // Statements where the grammar expects none.
+        "! ! rm x",
+        "time ! rm x",
+        // Where shells differ.
+        "echo $'\\'; rm x #'",
+        "echo \"${a:-'}\"; rm x #'}\"",
+        "ls &>/dev/null rm x",
+        "((rm x) )",
+        // What the grammar leaves as text.
+        "echo \"${A:=`rm x`}\"",
+        "cat <<-E\n\t$(rm x)\n\tE",
+        // Options and variables that name a program.
+        "git -c alias.z='!rm x' z",
+        "tar cf a --checkpoint-action=exec=rm b",
+        "sort --compress-program=rm x",
+        "GIT_PAGER='rm x' git log",
+        "env GIT_SSH_COMMAND=rm git pull",
+        "export EDITOR=rm",
+        "vim -es '+!rm x'",
+        "python3 -m timeit x",
+        "sed '1e rm x' f",
+        "sed 's/.*/rm x/e' f",
+        "sed '/a/e' f",
     ] {
         match parse(text) {
             Script::Unparsable => {}

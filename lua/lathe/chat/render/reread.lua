@@ -8,8 +8,6 @@ local hints = require("lathe.chat.hints")
 
 local api = vim.api
 
-local ns_spin = api.nvim_create_namespace("lathe.spin")
-
 -- What the marks of these say is put back with them.
 -- stylua: ignore
 local kept = {
@@ -40,14 +38,13 @@ end
 ---@param snapshot lathe.Snapshot
 function Reread:restore(snapshot)
   local bufnr = self.bufnr
+  -- Marks outlive the text, but not where they were. First: Neovim 0.11 aborts when lines push many such marks along.
+  api.nvim_buf_clear_namespace(bufnr, -1, 0, -1)
   buffer.write(self, function()
     api.nvim_buf_set_lines(bufnr, 0, -1, false, snapshot.lines)
   end)
-  api.nvim_buf_clear_namespace(bufnr, ns_spin, 0, -1)
   local last_row = #snapshot.lines - 1
   for ns, marks in pairs(snapshot.marks) do
-    -- Marks outlive the text, but not where they were.
-    api.nvim_buf_clear_namespace(bufnr, ns, 0, -1)
     for _, mark in ipairs(marks) do
       local opts = { id = mark[1], strict = false }
       for _, name in ipairs(kept) do
