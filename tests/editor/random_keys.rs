@@ -568,8 +568,24 @@ fn keys_typed_at_random_lose_nothing_and_break_nothing() {
         Ok(list) => list.split(',').filter_map(|seed| seed.parse().ok()).collect(),
         Err(_) => SEEDS.to_vec(),
     };
-    let threads: Vec<_> = seeds.into_iter().map(|seed| std::thread::spawn(move || run(seed))).collect();
-    for thread in threads {
-        assert!(thread.join().is_ok(), "see above");
+    let threads: Vec<_> = seeds.into_iter().map(|seed| (seed, std::thread::spawn(move || run(seed)))).collect();
+    for (seed, thread) in threads {
+        let mut outcome = thread.join();
+        // Neovim 0.11 itself aborts on some of what nobody types in one second (assertions in its marks and windows, also
+        // without chats), and not each time. What we do wrong fails each time, or fails otherwise.
+        for _ in 0..2 {
+            let is_gone = outcome.as_ref().is_err_and(|panic| text_of(panic.as_ref()).contains("Neovim is gone"));
+            if !is_gone {
+                break;
+            }
+            outcome = std::thread::spawn(move || run(seed)).join();
+        }
+        assert!(outcome.is_ok(), "seed {seed}: see above");
     }
+}
+
+/// What a panic says.
+fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let owned = panic.downcast_ref::<String>().cloned();
+    owned.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
 }
