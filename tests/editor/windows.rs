@@ -646,3 +646,13 @@ fn ten_editors_started_at_once_each_have_a_working_chat_r094() {
         thread.join().unwrap();
     }
 }
+
+#[test]
+fn a_tool_that_wipes_the_chat_while_it_is_opened_tells_no_traceback() {
+    let editor = chat::editor();
+    editor.lua(
+        "open({}, { wiper = tool('wiper', {}, { enabled = function() vim.cmd('silent! %bwipeout!') return true end }) })",
+    );
+    editor.wait_lua("require('lathe.core').lib.counts().chats == 0");
+    editor.assert_no_fault();
+}

@@ -325,7 +325,8 @@ end
 ---@param opts { enter: boolean? }?
 function Chat:open(opts)
   local enter = not opts or opts.enter ~= false
-  if self.is_closing then
+  -- What runs while a chat is opened, a tool's `enabled` for one, may have wiped its buffer.
+  if self.is_closing or not api.nvim_buf_is_valid(self.bufnr) then
     return
   end
   windows.open(self.bufnr, self.display.chat.window, enter)
