@@ -1,5 +1,5 @@
--- Completion in a chat's input: tools and groups after `@`, buffers and selections after `#`. Nothing is inserted, and no
--- key is taken, before the user chooses.
+-- Completion in a chat's input: tools and groups after `@`, buffers and selections after `#`, prompts after `/`. Nothing is
+-- inserted, and no key is taken, before the user chooses.
 local M = {}
 
 local api = vim.api
@@ -67,12 +67,23 @@ local function offered_contexts(chat, typed)
   return list
 end
 
+---@return table[] items the prompts of native servers, at the beginning of a line
+local function offered_commands()
+  return vim.tbl_map(function(name)
+    return item("/" .. name, name, "prompt", "")
+  end, native.commands())
+end
+
 ---What is being written before the cursor.
 ---@param before string the line up to the cursor
 ---@return integer? col where it begins, 0-based
----@return string? sign "@" or "#"
+---@return string? sign "@", "#" or "/"
 ---@return string? typed of the name
 local function begun(before)
+  local command = before:match("^/(%S*)$")
+  if command then
+    return 0, "/", command
+  end
   local col, sign, typed = before:match("()([@#]){?([^%s{}@#]*)$")
   if col and mentions.begins_word(before, col) then
     return col - 1, sign, typed
@@ -89,7 +100,9 @@ local function matches(chat, before, after)
   if not col or not typed then
     return nil, {}
   end
-  local items = sign == "@" and offered_tools(chat) or offered_contexts(chat, typed)
+  local items = sign == "/" and offered_commands()
+    or sign == "@" and offered_tools(chat)
+    or offered_contexts(chat, typed)
   local wanted = typed:lower()
   items = vim.tbl_filter(function(candidate)
     return vim.startswith(candidate.abbr:lower(), wanted)

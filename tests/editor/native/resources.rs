@@ -183,3 +183,16 @@ fn n43_a_mention_in_a_message_that_waits_for_the_running_turn_is_read_as_well() 
     );
     assert_eq!(editor.told(), "");
 }
+
+#[test]
+fn n1_prompts_are_offered_after_a_slash_at_the_beginning_of_a_line() {
+    let editor = editor();
+    editor.lua("native.add_prompt('s', { name = 'greet', handler = print }) open({}, {})");
+    editor.input("i/mc");
+    editor.wait_lua("vim.fn.pumvisible() == 1");
+    let words = "local items = vim.fn.complete_info({ 'items' }).items return items[1].word .. ' ' .. #items";
+    assert!(editor.lua_text(words).starts_with("/mcp:"), "{}", editor.lua_text(words));
+    editor.input("<Esc>cca path/");
+    editor.wait_lua("vim.api.nvim_get_current_line() == 'a path/'");
+    assert!(!editor.lua_bool("return vim.fn.pumvisible() == 1"));
+}
