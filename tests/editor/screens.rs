@@ -17,7 +17,9 @@ function said(name, text, label, extra)
   }, extra or {}))
 end
 require("lathe.chat.block").duration = function() return "1.0 ms" end
-function alone() vim.cmd("only") end
+function alone()
+  if #vim.api.nvim_tabpage_list_wins(0) > 1 then vim.cmd("only") end
+end
 function saved()
   local path = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "chats", chat.saved_id .. ".jsonl")
   return vim.fn.filereadable(path) == 1 and table.concat(vim.fn.readfile(path)) or ""
@@ -204,7 +206,7 @@ fn a_chat_that_was_resumed() {
         let code = r#"
         require("lathe").setup({
           adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = {} }) } },
-          interactions = { chat = { adapter = "fake" } },
+          interactions = { chat = { adapter = "fake", tools = { grep_search = said("grep_search"), calculator = said("calculator") } } },
         })
         vim.ui.select = function(items, _, done) done(items[1], 1) end
         vim.cmd("Lathe resume")"#;
