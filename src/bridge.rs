@@ -25,7 +25,7 @@ use crate::engine::{Answer, ChatId, ChatSettings, Event, RequestId, RequestedCal
 use crate::error::Error;
 use crate::gate::approvals::Approval;
 use crate::gate::judge::Judged;
-use crate::message::{Message, Role};
+use crate::message::{Attachment, Message, Role};
 use crate::output::{Keep, Limits};
 use crate::runtime::commands::CommandCmd;
 use crate::runtime::http::{HttpLimits, HttpRequest};
@@ -191,6 +191,9 @@ impl Exports<'_> {
                 role: fields.word("role", &roles, "\"user\", \"system\" or \"llm\"")?,
                 content: fields.text("content")?,
                 visible: fields.optional_boolean("visible")?.unwrap_or(true),
+                attachments: fields.optional_list("attachments", |picture| {
+                    Ok(Attachment { mime: picture.text("mime")?, data: picture.text("data")? })
+                })?,
             })
         })?;
         self.event("answer", |fields| {
@@ -342,7 +345,8 @@ impl Exports<'_> {
             let fields = Fields::new("ask_judge", table)?;
             let (chat, call) = (chat(&fields)?, CallId(fields.integer("call")?));
             let system = Message::System { content: fields.text("system")? };
-            let user = Message::User { content: fields.text("prompt")?, visible: false, typed: None };
+            let user =
+                Message::User { content: fields.text("prompt")?, visible: false, typed: None, attachments: vec![] };
             let judge = match wire(&fields)? {
                 None => Judge::Scripted(fields.text("turn")?),
                 Some(wire) => {

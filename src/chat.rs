@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::engine::{ChatId, ChatSettings, Effect, LogLevel, Notice, RequestId, RequestedCall, TurnEnd};
 use crate::gate::Permissions;
 use crate::gate::approvals::{Approval, Approvals};
-use crate::message::{History, Message, Opaque, Role};
+use crate::message::{Attachment, History, Message, Opaque, Role};
 use crate::tool::{CallId, OfferedTool, shown};
 use crate::turn::batch::Repeats;
 use crate::turn::call::End;
@@ -181,7 +181,7 @@ impl Chat {
         let taken = text.is_some();
         if let Some(content) = text {
             self.repeats.reset();
-            self.add_message(shell, Message::User { content, visible: true, typed });
+            self.add_message(shell, Message::User { content, visible: true, typed, attachments: vec![] });
         }
         let has_turn = taken || begun;
         // Half an answer would be taken for a whole one.
@@ -236,10 +236,16 @@ impl Chat {
     }
 
     /// A message from outside.
-    pub fn message_given(&mut self, shell: &mut Shell, role: Role, content: String, visible: bool) {
+    pub fn message_given(
+        &mut self,
+        shell: &mut Shell,
+        role: Role,
+        (content, attachments): (String, Vec<Attachment>),
+        visible: bool,
+    ) {
         let message = match role {
             Role::System => Message::System { content },
-            Role::User => Message::User { content, visible, typed: None },
+            Role::User => Message::User { content, visible, typed: None, attachments },
             Role::Llm => Message::Llm { content, reasoning: String::new(), calls: Vec::new(), opaque: None },
             // A result belongs to a call, and calls come from the model: one alone would be an orphan.
             Role::Tool => return self.ignore_late(shell, "tool message"),

@@ -13,7 +13,7 @@ use crate::chat::{Chat, Ids, Shell};
 use crate::gate::approvals::{Approval, Scope};
 use crate::gate::judge::Judged;
 use crate::gate::{Fact, Found, Permissions, Question};
-use crate::message::{History, Message, Role};
+use crate::message::{Attachment, History, Message, Role};
 use crate::native::media::Given;
 use crate::output::{Keep, Limits};
 use crate::tool::{CallId, CallStatus, CheckedCall, Copying, KeptMedia, OfferedTool, Preparation, UncheckedCall};
@@ -106,7 +106,7 @@ pub enum Event {
     /// The user wants their last message back in the input, and what came of it forgotten.
     LastMessageTaken { chat: ChatId },
     /// A message added from outside (`chat:add_message`); it enters the history after an open batch.
-    MessageGiven { chat: ChatId, role: Role, content: String, visible: bool },
+    MessageGiven { chat: ChatId, role: Role, content: String, visible: bool, attachments: Vec<Attachment> },
     /// Calls to run that the model did not make; run after an open batch. They follow `submit`: whether the results
     /// are sent afterwards.
     CallsRequested { chat: ChatId, calls: Vec<RequestedCall>, tools: Arc<[OfferedTool]>, submit: bool },
@@ -471,7 +471,9 @@ impl Engine {
             Event::InputTaken { text, typed, .. } => chat.input_taken(shell, text, typed),
             Event::Retried { .. } => chat.retried(shell),
             Event::LastMessageTaken { .. } => chat.last_message_taken(shell),
-            Event::MessageGiven { role, content, visible, .. } => chat.message_given(shell, role, content, visible),
+            Event::MessageGiven { role, content, visible, attachments, .. } => {
+                chat.message_given(shell, role, (content, attachments), visible);
+            }
             Event::CallsRequested { calls, tools, submit, .. } => chat.calls_requested(shell, calls, tools, submit),
             Event::ChatRestored { restored, .. } => chat.restored(shell, restored),
             Event::SavingChanged { text, .. } => chat.saving_changed(shell, text),

@@ -73,6 +73,9 @@ pub enum Message {
         /// What the user typed, where the model reads more or something else.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         typed: Option<String>,
+        /// Pictures for models that take them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<Attachment>,
     },
     /// What the model said, and the calls it asked for.
     Llm {
@@ -268,7 +271,7 @@ mod tests {
     use super::*;
 
     fn user(content: &str) -> Message {
-        Message::User { content: content.into(), visible: true, typed: None }
+        Message::User { content: content.into(), visible: true, typed: None, attachments: vec![] }
     }
 
     fn llm(ids: &[&str]) -> Message {

@@ -279,7 +279,7 @@ pub fn load(bytes: &[u8]) -> Saved {
 
 /// The first line of a user's message, as a title.
 pub fn title(message: &Message) -> Option<String> {
-    let Message::User { content, visible: true, typed } = message else { return None };
+    let Message::User { content, visible: true, typed, attachments: _ } = message else { return None };
     let text = typed.as_deref().unwrap_or(content);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     Some(match line.char_indices().nth(MAX_TITLE_CHARS) {

@@ -553,7 +553,7 @@ error("lathe.types is for the language server only")
 ---@field skip fun(o: { chat: integer })
 ---@field clear fun(o: { chat: integer })
 ---@field close_chat fun(o: { chat: integer })
----@field add_message fun(o: { chat: integer, role: string, content: string, visible: boolean? })
+---@field add_message fun(o: { chat: integer, role: string, content: string, visible: boolean?, attachments: table[]? })
 ---@field tool_set fun(o: { base: lathe.ToolSet?, tools: lathe.OfferedTool[] }): lathe.ToolSet base: one that it goes on
 ---@field request_calls fun(o: { chat: integer, calls: table[], tools: lathe.ToolSet, submit: boolean })
 ---@field start_request fun(o: table) chat, request, tools, system, wire, and what the wire needs (`lathe.adapters.request`)

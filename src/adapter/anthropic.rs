@@ -33,7 +33,10 @@ pub fn build(input: BuildInput<'_>) -> Built {
     for message in input.messages {
         match message.as_ref() {
             Message::System { content } => system.extend(text_block(content)),
-            Message::User { content, .. } => turns.add("user", text_block(content).into_iter().collect()),
+            Message::User { content, attachments, .. } => {
+                let text = text_block(&body::said(content, attachments, &input));
+                turns.add("user", text.into_iter().chain(images(body::pictures(message, &input))).collect());
+            }
             Message::Llm { content, calls, opaque, .. } => {
                 let blocks = match input.origin.of_adapter(opaque.as_ref()) {
                     Some(opaque) => kept_blocks(opaque, calls, input.origin, &names),
@@ -66,6 +69,13 @@ pub fn build(input: BuildInput<'_>) -> Built {
         body.insert("tool_choice".to_owned(), json!({"type": "none"}));
     }
     Built { body: Value::Object(body), names, faults }
+}
+
+fn images(pictures: &[Attachment]) -> impl Iterator<Item = Value> {
+    pictures.iter().map(|picture| {
+        let source = json!({"type": "base64", "media_type": picture.mime, "data": picture.data});
+        json!({"type": "image", "source": source})
+    })
 }
 
 /// Blank text is refused.
@@ -112,11 +122,7 @@ fn result_block(wire_id: &str, content: &str, is_error: bool, pictures: &[Attach
     block.insert("type".to_owned(), json!("tool_result"));
     block.insert("tool_use_id".to_owned(), json!(legal_id(wire_id)));
     if !pictures.is_empty() {
-        let images = pictures.iter().map(|picture| {
-            let source = json!({"type": "base64", "media_type": picture.mime, "data": picture.data});
-            json!({"type": "image", "source": source})
-        });
-        block.insert("content".to_owned(), text_block(content).into_iter().chain(images).collect());
+        block.insert("content".to_owned(), text_block(content).into_iter().chain(images(pictures)).collect());
     } else if !content.is_empty() {
         block.insert("content".to_owned(), json!(content));
     }

@@ -89,9 +89,19 @@ pub fn text(arguments: &str) -> Cow<'_, str> {
 /// The pictures of a message that the model may see.
 pub fn pictures<'a>(message: &'a Message, input: &BuildInput<'_>) -> &'a [Attachment] {
     match message {
-        Message::Tool { attachments, .. } if input.vision => attachments,
+        Message::Tool { attachments, .. } | Message::User { attachments, .. } if input.vision => attachments,
         Message::Tool { .. } | Message::System { .. } | Message::User { .. } | Message::Llm { .. } => &[],
     }
+}
+
+/// What the user said, with a note for each picture that the model cannot see. (A result's text tells of its own.)
+pub fn said<'a>(content: &'a str, attachments: &[Attachment], input: &BuildInput<'_>) -> Cow<'a, str> {
+    if input.vision || attachments.is_empty() {
+        return Cow::Borrowed(content);
+    }
+    let notes =
+        attachments.iter().map(|picture| format!("\n[{}, not shown: this model takes no pictures]", picture.mime));
+    Cow::Owned(content.to_owned() + &notes.collect::<String>())
 }
 
 /// A picture as a URL that holds it.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::body::{self, Turns, put_tools};
 use super::reader::{Answer, Codec, Reader, arguments_text, take_text, text_at};
 use super::{Asked, BuildInput, Built, EndReason, Names, ProviderCall, ToolDefinition, fault, fit};
-use crate::message::{Call, Message, Opaque};
+use crate::message::{Attachment, Call, Message, Opaque};
 
 /// Stands for the signature of a call that no model of this provider made; without one it refuses the request.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
@@ -42,7 +42,10 @@ pub fn build(input: BuildInput<'_>) -> Built {
         }
         match message.as_ref() {
             Message::System { content } => system.extend(text_part(content)),
-            Message::User { content, .. } => turns.push("user", text_part(content).into_iter().collect()),
+            Message::User { content, attachments, .. } => {
+                let text = text_part(&body::said(content, attachments, &input));
+                turns.push("user", text.into_iter().chain(inline(body::pictures(message, &input))).collect());
+            }
             Message::Llm { content, calls, opaque, .. } => {
                 let opaque = input.origin.of_model(opaque.as_ref());
                 called.extend(calls.iter().enumerate().map(|(number, call)| {
@@ -59,10 +62,7 @@ pub fn build(input: BuildInput<'_>) -> Built {
             }
             Message::Tool { wire_id, content, is_error, .. } => {
                 let (name, id) = called.get(wire_id.as_str()).copied().unwrap_or_default();
-                for picture in body::pictures(message, &input) {
-                    let data = json!({"mimeType": picture.mime, "data": picture.data});
-                    pictures.push(json!({"inlineData": data}));
-                }
+                pictures.extend(inline(body::pictures(message, &input)));
                 results.push(result_part(&names.wire(name), id, content, *is_error));
             }
         }
@@ -88,6 +88,10 @@ fn wants_signatures(model: &str) -> bool {
 }
 
 /// Blank text is refused.
+fn inline(pictures: &[Attachment]) -> impl Iterator<Item = Value> {
+    pictures.iter().map(|picture| json!({"inlineData": {"mimeType": picture.mime, "data": picture.data}}))
+}
+
 fn text_part(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| json!({"text": text}))
 }

@@ -24,7 +24,14 @@ pub fn build(input: BuildInput<'_>) -> Built {
     for message in input.messages {
         messages.push(match message.as_ref() {
             Message::System { content } => json!({"role": "system", "content": content}),
-            Message::User { content, .. } => json!({"role": "user", "content": content}),
+            Message::User { content, attachments, .. } => {
+                let mut said = json!({"role": "user", "content": body::said(content, attachments, &input)});
+                let pictures = body::pictures(message, &input);
+                if !pictures.is_empty() {
+                    said["images"] = pictures.iter().map(|picture| json!(picture.data)).collect();
+                }
+                said
+            }
             Message::Llm { content, reasoning, calls, opaque } => {
                 called.extend(calls.iter().map(|call| (call.wire_id.as_str(), call.name.as_str())));
                 let mut object = Map::new();

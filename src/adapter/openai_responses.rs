@@ -27,7 +27,10 @@ pub fn build(input: BuildInput<'_>) -> Built {
     for message in input.messages {
         match message.as_ref() {
             Message::System { content } => items.push(message_item("system", content)),
-            Message::User { content, .. } => items.push(message_item("user", content)),
+            Message::User { content, attachments, .. } => {
+                let content = parts(&body::said(content, attachments, &input), body::pictures(message, &input));
+                items.push(json!({"type": "message", "role": "user", "content": content}));
+            }
             Message::Llm { content, calls, opaque, .. } => {
                 // Ids mean something only together with the reasoning that they followed.
                 let kept =

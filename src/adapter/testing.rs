@@ -128,7 +128,7 @@ pub fn older(message: &Message) -> Message {
 
 /// A message of the user.
 pub fn user(content: &str) -> Message {
-    Message::User { content: content.into(), visible: true, typed: None }
+    Message::User { content: content.into(), visible: true, typed: None, attachments: vec![] }
 }
 
 /// A message of the system.

@@ -335,6 +335,15 @@ impl Fields {
         }
     }
 
+    /// A list of tables that may be left out.
+    pub fn optional_list<T>(
+        &self,
+        field: &'static str,
+        read: impl FnMut(&Fields) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        if self.raw(field)?.is_nil() { Ok(Vec::new()) } else { self.list(field, read) }
+    }
+
     /// One word of a list of words.
     pub fn word<T: Clone>(&self, field: &'static str, words: &[(&str, T)], wanted: &'static str) -> Result<T, Error> {
         let given = self.text(field)?;

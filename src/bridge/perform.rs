@@ -279,7 +279,7 @@ impl Performers {
             Message::System { content } => {
                 call(performer, function, (chat.0, "system", content.as_str(), none, none, false))
             }
-            Message::User { content, visible, typed } => {
+            Message::User { content, visible, typed, attachments: _ } => {
                 let typed = typed.as_deref();
                 call(performer, function, (chat.0, "user", content.as_str(), none, none, *visible, none, typed))
             }

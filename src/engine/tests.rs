@@ -743,7 +743,10 @@ fn what_is_typed_meanwhile_goes_out_with_the_results_and_stays_after_a_stop() {
             assert!(effects.contains(&Effect::TakeInput { chat }) && !sends(&effects));
             assert!(sends(&hand.say(Event::InputTaken { chat, text: Some("also".into()), typed: None })));
             let history = hand.engine.history(chat).expect("the chat is there").messages();
-            assert_eq!(*history[3], Message::User { content: "also".into(), visible: true, typed: None });
+            assert_eq!(
+                *history[3],
+                Message::User { content: "also".into(), visible: true, typed: None, attachments: vec![] }
+            );
         }
     }
 }
@@ -803,7 +806,8 @@ fn a_message_given_after_a_failed_request_is_not_taken_back() {
     for given_before in [false, true] {
         let (mut hand, request) = asked();
         let chat = hand.chat;
-        let given = Event::MessageGiven { chat, role: Role::Llm, content: "given".into(), visible: true };
+        let given =
+            Event::MessageGiven { chat, role: Role::Llm, content: "given".into(), visible: true, attachments: vec![] };
         let failed = Event::RequestFailed { chat, request, message: "reset".into() };
         let (first, second) = if given_before { (given, failed) } else { (failed, given) };
         hand.say(first);
@@ -852,7 +856,13 @@ fn editing_the_last_message_forgets_it_and_what_came_of_it() {
     let chat = hand.chat;
     let nothing = vec![Effect::Notify { chat, notice: Notice::NothingToEdit }];
     assert_eq!(hand.say(Event::LastMessageTaken { chat }), nothing);
-    hand.say(Event::MessageGiven { chat, role: Role::User, content: "context".into(), visible: false });
+    hand.say(Event::MessageGiven {
+        chat,
+        role: Role::User,
+        content: "context".into(),
+        visible: false,
+        attachments: vec![],
+    });
     assert_eq!(hand.say(Event::LastMessageTaken { chat }), nothing, "what the user does not see is not theirs");
     let effects = hand.calls("100*50", &[("c1", "calculator", Ok(json!({"num1": 100})))]);
     assert_eq!(hand.say(Event::LastMessageTaken { chat }), vec![Effect::Notify { chat, notice: Notice::StillRunning }]);
@@ -867,7 +877,7 @@ fn editing_the_last_message_forgets_it_and_what_came_of_it() {
 fn a_restored_chat_comes_back_in_order_and_goes_on_with_a_valid_request() {
     let message = |message: Message| Arc::new(message);
     let call = |id: &str| Call { wire_id: id.into(), name: "glob".into(), arguments: "{}".into(), extra: None };
-    let user = message(Message::User { content: "go".into(), visible: true, typed: None });
+    let user = message(Message::User { content: "go".into(), visible: true, typed: None, attachments: vec![] });
     let calls = vec![call("c1"), call("c2")];
     let llm = message(Message::Llm { content: String::new(), reasoning: String::new(), calls, opaque: None });
     let result = |id: &str| {
@@ -919,7 +929,7 @@ fn a_restored_chat_comes_back_in_order_and_goes_on_with_a_valid_request() {
 #[test]
 fn half_an_answer_that_was_saved_is_taken_back_when_it_is_asked_for_again() {
     let mut history = History::default();
-    history.push(Message::User { content: "go".into(), visible: true, typed: None });
+    history.push(Message::User { content: "go".into(), visible: true, typed: None, attachments: vec![] });
     history.push(Message::Llm { content: "half".into(), reasoning: String::new(), calls: Vec::new(), opaque: None });
     let mut hand = Hand::new();
     let chat = hand.chat;
@@ -1555,7 +1565,13 @@ impl Storm {
                 1 => Event::CallSkipped { chat },
                 2 => Event::ChatCleared { chat },
                 3 if self.choose(4) == 3 => Event::ChatClosed { chat },
-                4 => Event::MessageGiven { chat, role: Role::User, content: "given".into(), visible: false },
+                4 => Event::MessageGiven {
+                    chat,
+                    role: Role::User,
+                    content: "given".into(),
+                    visible: false,
+                    attachments: vec![],
+                },
                 _ => {
                     let call = RequestedCall { wire_id: String::new(), name: "one".into(), arguments: "{}".into() };
                     let tools = Arc::from([tool("one", false)]);

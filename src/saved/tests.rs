@@ -13,7 +13,7 @@ use crate::tool::CallStatus;
 const CHAT: ChatId = ChatId(1);
 
 fn user(content: &str) -> Message {
-    Message::User { content: content.into(), visible: true, typed: None }
+    Message::User { content: content.into(), visible: true, typed: None, attachments: vec![] }
 }
 
 fn llm(content: &str, ids: &[&str]) -> Message {
@@ -91,8 +91,13 @@ fn a_conversation_comes_back_as_it_was() {
     let call = Call { wire_id: "c1".into(), name: "glob".into(), arguments: "{ \"a\" : 1 }".into(), extra };
     let answer =
         Message::Llm { content: "Hm.".into(), reasoning: "First,\nlook".into(), calls: vec![call], opaque: None };
-    let typed = Message::User { content: "Use the glob tool".into(), visible: true, typed: Some("Use @{glob}".into()) };
-    let context = Message::User { content: "context".into(), visible: false, typed: None };
+    let typed = Message::User {
+        content: "Use the glob tool".into(),
+        visible: true,
+        typed: Some("Use @{glob}".into()),
+        attachments: vec![],
+    };
+    let context = Message::User { content: "context".into(), visible: false, typed: None, attachments: vec![] };
     let look = Look {
         state: "success".into(),
         head: "glob  *".into(),
@@ -263,7 +268,10 @@ fn a_title_is_the_first_line_that_the_user_typed() {
     assert_eq!(t("\n  Fix the bug  \nmore"), Some("Fix the bug".into()));
     assert_eq!(t(" \n"), None);
     assert_eq!(t(&"é".repeat(200)), Some("é".repeat(MAX_TITLE_CHARS) + "…"));
-    assert_eq!(title(&Message::User { content: "context".into(), visible: false, typed: None }), None);
+    assert_eq!(
+        title(&Message::User { content: "context".into(), visible: false, typed: None, attachments: vec![] }),
+        None
+    );
     assert_eq!(title(&llm("text", &[])), None);
 }
 

@@ -343,7 +343,8 @@ end
 -- Messages -----------------------------------------------------------------------------------------------------------
 
 ---Adds a message to the history; it joins after the calls that are open.
----@param message { role: "user"|"system"|"llm", content: string }
+---@param message { role: "user"|"system"|"llm", content: string, images: (string|table)[]? } images: of the user, paths or
+---  `{ data = bytes, mime = … }`
 ---@param opts { visible: boolean? }?
 function Chat:add_message(message, opts)
   local visible = not (opts and opts.visible == false)
@@ -351,7 +352,17 @@ function Chat:add_message(message, opts)
   if message.role == "llm" and visible then
     self.given[#self.given + 1] = content
   end
-  core.lib.add_message({ chat = self.id, role = message.role, content = content, visible = visible })
+  local pictures
+  if message.role == "user" and type(message.images) == "table" then
+    local problems
+    pictures, problems = require("lathe.chat.pictures").read(message.images)
+    for _, problem in ipairs(problems) do
+      require("lathe.notify").warn("a picture is left out: " .. problem)
+      content = ("%s\n[a picture is missing: %s]"):format(content, problem)
+    end
+  end
+  local fields = { chat = self.id, role = message.role, content = content, visible = visible, attachments = pictures }
+  core.lib.add_message(fields)
 end
 
 ---Adds text to the buffer only: the user's to the input, the model's to the history.

@@ -72,7 +72,16 @@ fn put_pictures(messages: &mut Vec<Value>, pictures: &mut Vec<Value>, dialect: &
 fn message_of(message: &Message, input: &BuildInput<'_>, names: &Names) -> Value {
     match message {
         Message::System { content } => json!({"role": "system", "content": content}),
-        Message::User { content, .. } => json!({"role": "user", "content": content}),
+        Message::User { content, attachments, .. } => {
+            let (said, pictures) = (body::said(content, attachments, input), body::pictures(message, input));
+            if pictures.is_empty() {
+                return json!({"role": "user", "content": said});
+            }
+            let text = (!said.trim().is_empty()).then(|| json!({"type": "text", "text": said}));
+            let url = |picture| json!({"type": "image_url", "image_url": {"url": body::data_url(picture)}});
+            let parts: Vec<Value> = text.into_iter().chain(pictures.iter().map(url)).collect();
+            json!({"role": "user", "content": parts})
+        }
         Message::Llm { content, reasoning, calls, opaque } => {
             let opaque = input.origin.of_adapter(opaque.as_ref());
             let mut object = Map::new();

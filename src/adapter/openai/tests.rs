@@ -508,7 +508,7 @@ fn three_turns_with_tools_are_sent_whole() {
     let mut history = vec![
         Message::System { content: "Be brief.".into() },
         Message::System { content: "Use tools.".into() },
-        Message::User { content: "100*50?".into(), visible: true, typed: None },
+        Message::User { content: "100*50?".into(), visible: true, typed: None, attachments: vec![] },
     ];
     let mut wanted = vec![
         json!({"role": "system", "content": "Be brief."}),
@@ -548,7 +548,7 @@ fn three_turns_with_tools_are_sent_whole() {
         result("c1", "5000"),
         result("c2", ""),
         llm("It is 5000.", &[]),
-        Message::User { content: "And now?".into(), visible: false, typed: None },
+        Message::User { content: "And now?".into(), visible: false, typed: None, attachments: vec![] },
     ]);
     let call = |id: &str, name: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
     wanted.extend([
@@ -760,7 +760,7 @@ fn a_dialect_wants_ids_of_its_own_form_and_the_model_between_a_result_and_the_us
         result("call_lathe_1", "1"),
         result("abcDEF123", "2"),
         result("call_lathe_2", "3"),
-        Message::User { content: "?".into(), visible: true, typed: None },
+        Message::User { content: "?".into(), visible: true, typed: None, attachments: vec![] },
     ];
     let sent = sent_with(&dialect, &history);
     let ids: Vec<&str> = (0..3).filter_map(|at| sent[0]["tool_calls"][at]["id"].as_str()).collect();
@@ -858,7 +858,9 @@ fn a19_pictures_follow_the_last_result_of_their_batch_where_the_model_takes_them
     let result = |id: &str, attachments| {
         Arc::new(Message::Tool { wire_id: id.into(), content: format!("of {id}"), is_error: false, attachments })
     };
-    let user = |content: &str| Arc::new(Message::User { content: content.into(), visible: true, typed: None });
+    let user = |content: &str| {
+        Arc::new(Message::User { content: content.into(), visible: true, typed: None, attachments: vec![] })
+    };
     let messages = [
         result("c1", vec![picture("AA=="), picture("BB==")]),
         result("c2", vec![]),
@@ -895,7 +897,7 @@ fn a19_where_the_model_must_speak_between_it_does_so_before_the_pictures_and_the
     let history = [
         llm("", &[("call_lathe_1", "f", "{}")]),
         Message::Tool { wire_id: "call_lathe_1".into(), content: "x".into(), is_error: false, attachments },
-        Message::User { content: "?".into(), visible: true, typed: None },
+        Message::User { content: "?".into(), visible: true, typed: None, attachments: vec![] },
     ]
     .map(Arc::new);
     let settings = Map::new();

@@ -17,7 +17,7 @@ const CHAT: ChatId = ChatId(1);
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn user(content: &str) -> Arc<Message> {
-    Arc::new(Message::User { content: content.into(), visible: true, typed: None })
+    Arc::new(Message::User { content: content.into(), visible: true, typed: None, attachments: vec![] })
 }
 
 fn llm(content: &str) -> Arc<Message> {

@@ -110,6 +110,15 @@ pub struct Chat {
     pub kept: Option<(&'static str, &'static str)>,
 }
 
+/// A part of what the user said.
+fn chat_part(part: &Value) -> Verdict {
+    match text(&part["type"], "type")? {
+        "text" => text(&part["text"], "text").map(drop),
+        "image_url" if text(&part["image_url"]["url"], "url")?.starts_with("data:image/") => Ok(()),
+        other => refuse(format!("{other} in a message of the user")),
+    }
+}
+
 /// OpenAI's chat completions and those of compatible servers.
 pub fn chat(body: &Value, server: Chat) -> Verdict {
     let mut known = vec!["model", "messages", "tools", "stream", "temperature", "max_tokens", "response_format"];
@@ -128,7 +137,10 @@ pub fn chat(body: &Value, server: Chat) -> Verdict {
         match role {
             "system" | "user" => {
                 only(message, &["role", "content"], role)?;
-                text(&message["content"], "content")?;
+                match message["content"].as_array().filter(|_| role == "user") {
+                    Some(parts) => parts.iter().try_for_each(chat_part)?,
+                    None => drop(text(&message["content"], "content")?),
+                }
                 if server.is_mistral && role == "user" && last == "tool" {
                     return refuse("Unexpected role 'user' after role 'tool'");
                 }
@@ -222,7 +234,8 @@ pub fn responses(body: &Value, encrypted: &str) -> Verdict {
                 only(item, &["type", "role", "content", "id", "status", "phase"], "message")?;
                 let part = if item["role"] == "assistant" { "output_text" } else { "input_text" };
                 for content in list(&item["content"], "content")? {
-                    if content["type"] != part {
+                    let is_picture = content["type"] == "input_image" && item["role"] == "user";
+                    if content["type"] != part && !is_picture {
                         return refuse(format!("{} in a message of {}", content["type"], item["role"]));
                     }
                 }
@@ -330,6 +343,9 @@ pub fn anthropic(body: &Value, signature: &str) -> Verdict {
             }
             match (wanted, kind) {
                 (_, "text") => text_block(block)?,
+                ("user", "image") if block["source"]["type"] == "base64" => {
+                    only(&block["source"], &["type", "media_type", "data"], "source")?;
+                }
                 ("user", "tool_result") => {
                     only(block, &["type", "tool_use_id", "content", "is_error"], kind)?;
                     for part in block["content"].as_array().into_iter().flatten() {
