@@ -383,3 +383,26 @@ fn adapters_that_are_functions_are_not_asked_for_their_keys_by_every_command() {
         assert(not hidden(), "another setup")"#,
     );
 }
+
+#[test]
+fn r083_while_the_user_types_elsewhere_an_answer_is_written_seldom_and_is_whole_in_the_end() {
+    let word = |n: usize| format!("data: {}\n\n", delta(json!({"content": format!("w{n} ")}))).into_bytes();
+    let mut pieces: Vec<Vec<u8>> = (0..400).map(word).collect();
+    pieces.push(b"data: [DONE]\n\n".to_vec());
+    let server = Server::start(vec![Reply::Slow { pieces, every_ms: 5 }]);
+    let editor = connect(&server);
+    type_and_send(&editor, "hello");
+    editor.wait_buffer("w1 ");
+    editor.lua(
+        r#"writes = 0
+        vim.api.nvim_buf_attach(chat.bufnr, false, { on_lines = function() writes = writes + 1 end })
+        vim.cmd("topleft vnew | startinsert")"#,
+    );
+    while editor.lua_bool("return chat.is_running") {
+        editor.input("x");
+    }
+    assert!(editor.chat_text().contains("w399"), "{}", editor.chat_text());
+    // Two seconds: sixty writes, were they as often as they can be.
+    let writes = editor.lua_int("return writes");
+    assert!(writes < 20, "{writes} writes");
+}

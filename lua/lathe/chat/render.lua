@@ -14,6 +14,7 @@ local notify = require("lathe.notify")
 local places = require("lathe.chat.places")
 local reasoning = require("lathe.chat.reasoning")
 local spinner = require("lathe.chat.spinner")
+local typing = require("lathe.chat.typing")
 
 local api = vim.api
 local now = vim.uv.now
@@ -24,6 +25,8 @@ local MAX_ITEMS = 150
 local MAX_BYTES = 64 * 1024
 local REST_AFTER_MS = 8
 local SPIN_EVERY_MS = 100
+-- While the user types in another buffer.
+local WRITE_SELDOM_MS = 400
 
 local ns_input = api.nvim_create_namespace("lathe.input")
 local ns_heading = api.nvim_create_namespace("lathe.heading")
@@ -136,6 +139,7 @@ function Render:close()
     return
   end
   self.closed = true
+  typing.watch(self, false)
   self.write_timer:close()
   if self.spin_timer then
     self.spin_timer:close()
@@ -150,6 +154,9 @@ local function touch(self)
   end
   self.due = true
   local pause_ms = self.has_rest and REST_AFTER_MS or WRITE_EVERY_MS
+  if typing.is_elsewhere(self.bufnr) and not self.has_rest then
+    pause_ms = WRITE_SELDOM_MS
+  end
   local wait_ms = self.written_ms + pause_ms - now()
   if wait_ms <= 0 then
     self.write()
@@ -391,13 +398,16 @@ end
 ---Starts or ends the spinner as needed.
 function Render:spin()
   local wanted = self:is_alive() and (self.waiting_since or next(self.live)) ~= nil
+  typing.watch(self, wanted)
   if wanted and not self.spin_timer then
     self.spin_timer = assert(vim.uv.new_timer())
     self.spin_timer:start(
       SPIN_EVERY_MS,
       SPIN_EVERY_MS,
       vim.schedule_wrap(function()
-        if self.spin_timer and self:is_alive() then
+        local is_due = now() - (self.spun_ms or 0) >= WRITE_SELDOM_MS or not typing.is_elsewhere(self.bufnr)
+        if is_due and self.spin_timer and self:is_alive() then
+          self.spun_ms = now()
           spinner.draw(self)
         end
       end)
