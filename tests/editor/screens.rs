@@ -88,7 +88,7 @@ fn an_answer_that_streams() {
 #[test]
 fn a_call_that_runs() {
     let code = r#"
-    slow = tool("run_tests", { "echo compiling; echo 'test rule::deny ... ok'; while :; do sleep 0.1; done" }, {
+    slow = tool("run_tests", { "echo compiling; echo 'test rule::deny ... ok'; sleep 20" }, {
       output = { cmd_string = function() return "cargo test --workspace" end },
     })
     open({ { text = "I run the tests.", tool_calls = { { name = "run_tests", arguments = {} } } } }, { run_tests = slow })
