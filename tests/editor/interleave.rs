@@ -152,7 +152,7 @@ fn step(editor: &Editor, random: &mut Random) {
             editor.lua("local cb = table.remove(waiting, math.random(math.max(#waiting, 1))) if cb then cb({ status = 'success', data = 'late' }) end");
         }
         19 => {
-            editor.lua("local c = some() if c and math.random(4) == 1 then vim.api.nvim_buf_delete(c.bufnr, { force = true }) end");
+            editor.lua("local c = some() if c and math.random(4) == 1 then pcall(vim.api.nvim_buf_delete, c.bufnr, { force = true }) end");
         }
         20 => {
             editor.lua("local c = some() if c and math.random(4) == 1 then c:clear() end");
