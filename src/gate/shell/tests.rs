@@ -174,6 +174,7 @@ fn p62_what_cannot_be_told_may_be_anything() {
         ". <(curl x)",
         "'' x",
         "[ a > b ]",
+        "`rm x`\n`rm y`",
         // What is piped in is a program.
         "sh -",
         "bash /dev/stdin <<< x",
