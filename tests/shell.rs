@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
-use lathe_core::gate::shell::{Script, parse};
+use lathe_core::gate::shell::{Command, Script, parse};
 use proptest::prelude::*;
 
 /// Stubs that write down that they ran, and the programs that run others.
@@ -142,6 +142,19 @@ proptest! {
         for shell in ["/bin/sh", "/bin/bash"].into_iter().filter(|shell| Path::new(shell).exists()) {
             for program in ran(shell, folder.path(), &text) {
                 prop_assert!(is_found(&found, &program), "{} ran {:?} which is not in {:?}", shell, program, found);
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_added_behind_is_found_as_well(before in script(), after in script()) {
+        // As the shell sees it: the first text is whole.
+        if let (Script::Parsed(one), Script::Parsed(both)) = (parse(&before), parse(&format!("{before}\n{after}"))) {
+            for command in one.commands {
+                let is_there = |other: &Command| other.is_opaque >= command.is_opaque && other.values.last() == command.values.last();
+                prop_assert!(both.commands.iter().any(is_there), "{:?} is lost in {:?}", command, both);
             }
         }
     }

@@ -4,12 +4,7 @@ local M = {}
 
 local NAME = "codecompanion"
 
----What was asked for and is not there.
----@param what string
-local function unsupported(what)
-  local text = "lathe: %s is not supported by lathe.compat.codecompanion; see `:help lathe-compat`"
-  error(text:format(what), 3)
-end
+local alias = require("lathe.compat.alias").new(NAME, "lathe-compat")
 
 ---A module with these fields; any other raises an error that names it.
 ---@param name string
@@ -23,7 +18,7 @@ local function module(name, fields, dynamic)
       if value ~= nil then
         return value
       end
-      unsupported(("%s.%s"):format(name, tostring(key)))
+      alias.unsupported(("%s.%s"):format(name, tostring(key)))
     end,
   })
 end
@@ -205,40 +200,9 @@ for _, kind in ipairs({ "interactions", "strategies" }) do
   end
 end
 
--- The searcher ------------------------------------------------------------------------------------------------------
-
----@return boolean
-local function is_real_there()
-  for _, tail in ipairs({ ".lua", "/init.lua" }) do
-    if vim.api.nvim_get_runtime_file("lua/" .. NAME .. tail, false)[1] then
-      return true
-    end
-  end
-  return false
-end
-
----@param name string
----@return function|string|nil
-local function search(name)
-  if name ~= NAME and not vim.startswith(name, NAME .. ".") then
-    return nil
-  elseif is_real_there() then
-    return "\n\tlathe.compat.codecompanion: the real plugin is there"
-  end
-  local make = modules[name]
-  return make or function()
-    unsupported(("the module %s"):format(name))
-  end
-end
-
-local enabled = false
-
 ---From now on the modules of CodeCompanion resolve to ours, unless the real plugin is there.
 function M.enable()
-  if not enabled then
-    enabled = true
-    table.insert(package.loaders, search) -- the last: whatever else finds them wins
-  end
+  alias.enable(modules)
 end
 
 return M

@@ -4,6 +4,8 @@ local M = {}
 
 local NAME = "mcphub"
 
+local alias = require("lathe.compat.alias").new(NAME, "lathe-native-mcphub")
+
 local functions = {
   "add_server",
   "add_tool",
@@ -14,11 +16,6 @@ local functions = {
   "on",
   "off",
 }
-
----@param what string
-local function unsupported(what)
-  error(("lathe: %s is not supported by lathe.compat.mcphub; see `:help lathe-native-mcphub`"):format(what), 3)
-end
 
 ---@return table
 local function load()
@@ -37,44 +34,14 @@ local function load()
   end
   return setmetatable(module, {
     __index = function(_, key)
-      unsupported(("%s.%s"):format(NAME, tostring(key)))
+      alias.unsupported(("%s.%s"):format(NAME, tostring(key)))
     end,
   })
 end
 
----@return boolean
-local function is_real_there()
-  for _, tail in ipairs({ ".lua", "/init.lua" }) do
-    if vim.api.nvim_get_runtime_file("lua/" .. NAME .. tail, false)[1] then
-      return true
-    end
-  end
-  return false
-end
-
----@param name string
----@return function|string|nil
-local function search(name)
-  if name ~= NAME and not vim.startswith(name, NAME .. ".") then
-    return nil
-  elseif is_real_there() then
-    return "\n\tlathe.compat.mcphub: the real plugin is there"
-  elseif name == NAME then
-    return load
-  end
-  return function()
-    unsupported(("the module %s"):format(name))
-  end
-end
-
-local enabled = false
-
 ---From now on `require("mcphub")` is ours, unless the real plugin is there.
 function M.enable()
-  if not enabled then
-    enabled = true
-    table.insert(package.loaders, search) -- the last: whatever else finds it wins
-  end
+  alias.enable({ [NAME] = load })
 end
 
 return M
