@@ -9,10 +9,16 @@ use crate::support::{Setup, plugin_without_library, repository, run_headless};
 fn demo(change: impl Fn(&str) -> String) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let examples = folder.path().join("examples");
-    fs::create_dir(&examples).unwrap();
+    fs::create_dir_all(examples.join("tools")).unwrap();
     fs::copy(repository().join("examples/demo.lua"), examples.join("demo.lua")).unwrap();
-    let calculator = fs::read_to_string(repository().join("examples/calculator.lua")).unwrap();
-    fs::write(examples.join("calculator.lua"), change(&calculator)).unwrap();
+    // The configuration and the tool, as one text to change.
+    const BORDER: &str = "\n-- border --\n";
+    let files = ["calculator.lua", "tools/calculator.lua"];
+    let texts = files.map(|file| fs::read_to_string(repository().join("examples").join(file)).unwrap());
+    let changed = change(&texts.join(BORDER));
+    for (file, text) in files.iter().zip(changed.split(BORDER)) {
+        fs::write(examples.join(file), text).unwrap();
+    }
     run_headless(Setup::default(), &["-u", examples.join("demo.lua").to_str().unwrap()])
 }
 
@@ -59,11 +65,7 @@ fn a_calculator_that_is_wrong_throws_or_gives_nothing_fails_the_demo_and_is_name
         ("return { status = \"success\", data = result }", "return { status = \"error\", data = 5000 }", "not 5000"),
         ("content = tostring(stdout[#stdout])", "content = tostring(#stdout)", "\"1\", not 5000"),
         ("text = (\"100 × 50 is **%s**.\"):format(last.content)", "text = \"\"", "no closing answer"),
-        (
-            "name = \"calculator\",\n              description",
-            "name = \"other\",\n              description",
-            "not 5000",
-        ),
+        ("name = \"calculator\",\n      description", "name = \"other\",\n      description", "not 5000"),
     ] {
         let errors = fault(from, to);
         assert!(errors.contains("demo:") && errors.contains(reason), "{to}: {errors}");
