@@ -57,6 +57,11 @@ local function check_tools()
     elseif message then
       health.error(message)
     end
+    for _, member in ipairs((tools.group(name) or {}).tools or {}) do
+      if not tools.is_known(member) then
+        health.warn(('group "%s": there is no tool "%s"'):format(name, member))
+      end
+    end
   end
   health.ok("tools: " .. (good[1] and table.concat(good, ", ") or "none"))
 end

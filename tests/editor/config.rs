@@ -350,3 +350,18 @@ fn mentions_are_whole_words_and_braces_work_anywhere() {
     assert_eq!(editor.lua_int("return times('There is no tool or group \"nope\"')"), 1);
     assert_eq!(editor.lua_text("return chat.messages[1].content"), "try @{nope} and the calc tool");
 }
+
+#[test]
+fn checkhealth_names_the_tools_of_a_group_that_do_not_exist() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        local groups = { team = { tools = { "fine", "nope" } } }
+        require("lathe").setup({ interactions = { chat = { tools = { fine = tool("fine", {}), groups = groups } } } })"#,
+    );
+    editor.lua("vim.cmd('checkhealth lathe')");
+    editor.wait_lua("vim.bo.filetype == 'checkhealth'");
+    let report = editor.buffer();
+    assert!(report.contains("group \"team\": there is no tool \"nope\""), "{report}");
+    assert!(!report.contains("no tool \"fine\""), "{report}");
+}

@@ -78,7 +78,7 @@ function M.start(call, done)
       warn_once(call.whose, "returned a result and sent another one; the first counts")
     end
   end, function(err, trace)
-    local text = require("lathe.readable").text(err)
+    local text = err == nil and "the handler failed and did not say why" or require("lathe.readable").text(err)
     log.error(("native: %s: %s%s"):format(call.whose, text, trace))
     if not is_settled then
       builder.is_settled = true

@@ -142,6 +142,17 @@ fn n30_a_tool_that_returns_and_sends_is_told_once_and_the_first_counts() {
 }
 
 #[test]
+fn r119_a_throw_of_nothing_is_told_in_words() {
+    let editor = editor();
+    editor.lua(
+        "serve('s', 't', function() error(nil) end)
+         use({ answer('s__t', {}), { text = 'done' } }, { 's' }) send('go')",
+    );
+    editor.wait_ended(1);
+    assert!(editor.results()[0].contains("did not say why"), "{:?}", editor.results());
+}
+
+#[test]
 fn a10_a_throw_gives_the_model_the_message_and_the_log_the_traceback() {
     let editor = editor();
     editor.lua(
