@@ -72,7 +72,7 @@ end
 local function manage_tools(words)
   local chat = current()
   if #words == 0 then
-    return require("lathe.chat.sheet").show(require("lathe.tools.list").lines(chat), "Tools")
+    return require("lathe.chat.draw.list_window").show(require("lathe.tools.list").lines(chat), "Tools")
   end
   if not chat then
     return notify.info("there is no chat; `:Lathe chat` opens one")
@@ -128,7 +128,7 @@ local function choose(what, words)
   elseif not chat then
     return notify.info("there is no chat; `:Lathe chat` opens one")
   end
-  require("lathe.chat.choose")[what](chat, words[1])
+  require("lathe.chat.switch_model")[what](chat, words[1])
 end
 
 ---@param words string[]
@@ -145,7 +145,7 @@ local function why(words, text)
 end
 
 local function open_log()
-  if not require("lathe.chat.window").after_cmdwin(open_log) then
+  if not require("lathe.chat.draw.chat_window").after_cmdwin(open_log) then
     -- The newest lines are at the end.
     vim.cmd("tabedit + " .. vim.fn.fnameescape(require("lathe.log").path))
   end
@@ -172,7 +172,7 @@ local subcommands = {
     choose("adapter", words)
   end,
   approvals = function()
-    require("lathe.chat.approvals").select()
+    require("lathe.chat.ask.approvals").select()
   end,
   log = open_log,
 }

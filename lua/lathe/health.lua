@@ -70,7 +70,7 @@ local function check_approvals()
   if not require("lathe.core").load() then
     return
   end
-  local approvals, message = require("lathe.chat.approvals").list()
+  local approvals, message = require("lathe.chat.ask.approvals").list()
   if message then
     health.warn(message)
   else

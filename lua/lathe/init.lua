@@ -91,7 +91,7 @@ function M.add(opts)
   vim.validate("opts", opts, "table")
   vim.validate("opts.bufnr", opts.bufnr, "number", true)
   vim.validate("opts.range", opts.range, "table", true)
-  require("lathe.chat.add").add(opts)
+  require("lathe.chat.input.add").add(opts)
 end
 
 ---A short text about a chat for 'winbar' or 'statusline', with `%` escaped.
@@ -111,7 +111,7 @@ end
 ---@return lathe.Approval[]
 ---@return string? message why some are missing
 function M.approvals()
-  return require("lathe.chat.approvals").list()
+  return require("lathe.chat.ask.approvals").list()
 end
 
 ---Goes on with a saved chat; without one, lets the user choose.
@@ -135,7 +135,7 @@ function M.why(tool, value, callback)
   vim.validate("tool", tool, "string")
   vim.validate("value", value, "string", true)
   vim.validate("callback", callback, "callable", true)
-  local permissions = require("lathe.chat.permissions")
+  local permissions = require("lathe.chat.ask.rules")
   require("lathe.chat").need() -- before the first chat the library does not answer yet
   permissions.why(tool, value, M.get_chat(0) or M.last_chat(), callback or permissions.print)
 end
@@ -162,7 +162,7 @@ function M.run_tool(name, args, opts, callback)
     error(("opts.%s: unknown option"):format(tostring(key)), 2)
   end
   vim.validate("callback", callback, "callable", true)
-  require("lathe.chat.run").start(name, args, callback)
+  require("lathe.chat.run_tool").start(name, args, callback)
 end
 
 -- Native servers -----------------------------------------------------------------------------------------------------

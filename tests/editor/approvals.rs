@@ -218,7 +218,7 @@ fn cc_approval_always_accept_is_for_one_command_with_require_cmd_approval() {
     .enumerate()
     {
         editor.wait_lua(&format!("asked() == {} and chat.questions[1]", at + 1));
-        let said = editor.lua_text("return require('lathe.chat.approval').remembers(chat.questions[1])");
+        let said = editor.lua_text("return require('lathe.chat.ask.question').remembers(chat.questions[1])");
         assert_eq!(said, format!("remembers {remembered} in this chat"));
         answer(&editor, at + 1, "g1");
     }

@@ -118,10 +118,10 @@ fn every_subcommand_key_option_and_event_is_in_the_help() {
     let maps = "return vim.iter(vim.api.nvim_get_keymap('n')):map(function(map) \
         return map.lhs:match('^<Plug>%((Lathe%a+)%)$') end):totable()";
     assert_eq!(missing(&list(&editor, maps), &section("lathe-keys")), [""; 0]);
-    let groups = "local names = {} require('lathe.chat.block')
+    let groups = "local names = {} require('lathe.chat.draw.block')
         for name in pairs(vim.api.nvim_get_hl(0, {})) do if name:find('^Lathe') then names[#names + 1] = name end end return names";
     assert_eq!(missing(&list(&editor, groups), &section("lathe-chat")), [""; 0]);
-    let icons = "return vim.tbl_keys(require('lathe.chat.block').icons(nil))";
+    let icons = "return vim.tbl_keys(require('lathe.chat.draw.block').icons(nil))";
     assert_eq!(missing(&list(&editor, icons), &section("lathe-chat")), [""; 0]);
     let options = r#"
         local names = {}
@@ -137,7 +137,9 @@ fn every_subcommand_key_option_and_event_is_in_the_help() {
     assert_eq!(missing(&list(&editor, options), &help), [""; 0]);
 
     let mut events = Vec::new();
-    for file in ["chat/init.lua", "chat/effects.lua", "chat/approval.lua", "chat/judge.lua", "tools/registry.lua"] {
+    for file in
+        ["chat/init.lua", "chat/effects.lua", "chat/ask/question.lua", "chat/ask/judge.lua", "tools/registry.lua"]
+    {
         let code = fs::read_to_string(repository().join("lua/lathe").join(file)).unwrap();
         let names =
             code.split('"').filter(|word| ["Chat", "Tool", "Request"].iter().any(|start| word.starts_with(start)));

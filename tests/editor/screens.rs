@@ -16,7 +16,7 @@ function said(name, text, label, extra)
     output = { cmd_string = function() return label end },
   }, extra or {}))
 end
-require("lathe.chat.block").duration = function() return "1.0 ms" end
+require("lathe.chat.draw.block").duration = function() return "1.0 ms" end
 function alone()
   if #vim.api.nvim_tabpage_list_wins(0) > 1 then vim.cmd("only") end
 end

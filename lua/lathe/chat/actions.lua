@@ -1,5 +1,5 @@
 -- What a key, a `<Plug>` map or a subcommand does with a chat, by name.
-local approval = require("lathe.chat.approval")
+local approval = require("lathe.chat.ask.question")
 local keymaps = require("lathe.chat.keymaps")
 
 ---@param how "always"|"accept"|"reject"|"cancel"
@@ -63,7 +63,7 @@ return {
     chat:close()
   end,
   view_all = function(chat)
-    require("lathe.chat.view").open(chat)
+    require("lathe.chat.draw.call_window").open(chat)
   end,
   yank_code = function(chat)
     require("lathe.chat.yank").yank(chat)

@@ -3,22 +3,22 @@
 local M = {}
 
 local adapters = require("lathe.adapters")
-local approval = require("lathe.chat.approval")
-local block = require("lathe.chat.block")
+local approval = require("lathe.chat.ask.question")
+local block = require("lathe.chat.draw.block")
 local calls = require("lathe.tools.call")
 local core = require("lathe.core")
 local events = require("lathe.events")
-local gate = require("lathe.tools.gate")
+local gate = require("lathe.tools.gate_facts")
 local jobs = require("lathe.tools.jobs")
-local judge = require("lathe.chat.judge")
+local judge = require("lathe.chat.ask.judge")
 local log = require("lathe.log")
-local notice = require("lathe.chat.notice")
+local notice = require("lathe.chat.draw.notice")
 local native = require("lathe.native.list")
 local notify = require("lathe.notify")
-local permissions = require("lathe.chat.permissions")
-local prompt = require("lathe.chat.prompt")
+local permissions = require("lathe.chat.ask.rules")
+local prompt = require("lathe.chat.input.message")
 local saving = require("lathe.chat.saving")
-local system = require("lathe.chat.system")
+local system = require("lathe.chat.system_prompts")
 
 ---What follows is the model's.
 ---@param chat lathe.Chat

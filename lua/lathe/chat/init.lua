@@ -6,22 +6,22 @@ local api = vim.api
 
 local actions = require("lathe.chat.actions")
 local adapters = require("lathe.adapters")
-local approvals = require("lathe.chat.approvals")
-local block = require("lathe.chat.block")
+local approvals = require("lathe.chat.ask.approvals")
+local block = require("lathe.chat.draw.block")
 local calls = require("lathe.tools.call")
 local config = require("lathe.config")
 local core = require("lathe.core")
 local effects = require("lathe.chat.effects")
 local events = require("lathe.events")
 local keymaps = require("lathe.chat.keymaps")
-local notice = require("lathe.chat.notice")
+local notice = require("lathe.chat.draw.notice")
 local native = require("lathe.native.chat")
-local prompts = require("lathe.chat.prompt")
+local prompts = require("lathe.chat.input.message")
 local registry = require("lathe.tools.registry")
-local render = require("lathe.chat.render")
+local render = require("lathe.chat.draw.render")
 local saving = require("lathe.chat.saving")
-local system = require("lathe.chat.system")
-local windows = require("lathe.chat.window")
+local system = require("lathe.chat.system_prompts")
+local windows = require("lathe.chat.draw.chat_window")
 
 local chats = {} ---@type table<integer, lathe.Chat> by id
 local started = false
@@ -69,9 +69,9 @@ local function dress_buffer(chat)
   vim.b[bufnr].lathe_chat = chat.id
   keymaps.set(chat, actions)
   local group = api.nvim_create_augroup("lathe.chat." .. chat.id, {})
-  require("lathe.chat.highlight").start(chat.render, group)
-  require("lathe.chat.hints").watch(chat.render, group)
-  require("lathe.chat.completion").start(chat, group)
+  require("lathe.chat.draw.highlight").start(chat.render, group)
+  require("lathe.chat.draw.input_hints").watch(chat.render, group)
+  require("lathe.chat.input.completion").start(chat, group)
   api.nvim_create_autocmd("BufUnload", {
     group = group,
     buffer = bufnr,
@@ -93,7 +93,7 @@ local function dress_buffer(chat)
           vim.fn.bufload(bufnr)
         end
         if is_kept and pcall(chat.render.restore, chat.render, snapshot) then
-          require("lathe.chat.highlight").start(chat.render)
+          require("lathe.chat.draw.highlight").start(chat.render)
         else
           chat:close()
         end
@@ -105,7 +105,7 @@ local function dress_buffer(chat)
     desc = "lathe: open questions fit their windows",
     callback = vim.schedule_wrap(function()
       if chat.questions[1] and chat.render:is_alive() then
-        require("lathe.chat.approval").reflow(chat)
+        require("lathe.chat.ask.question").reflow(chat)
       end
     end),
   })
@@ -118,7 +118,7 @@ local function dress_buffer(chat)
       callback = function()
         local is_shown = event == "BufWinEnter"
         if is_shown and chat.render:is_alive() then
-          require("lathe.chat.fold").dress(chat.render, api.nvim_get_current_win())
+          require("lathe.chat.draw.folds").dress(chat.render, api.nvim_get_current_win())
         end
         if chat.is_shown ~= is_shown then
           chat.is_shown = is_shown
@@ -159,7 +159,7 @@ function M.need()
   local lib, message = core.need()
   if lib and not started then
     wipe_left_behind()
-    require("lathe.chat.context").watch()
+    require("lathe.chat.input.context").watch()
     lib.start(effects.performers(chats))
     lib.keep_media({ folder = vim.fs.joinpath(vim.fn.stdpath("cache"), "lathe", "media") })
     lib.keep_outputs({ folder = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "output") })
@@ -355,7 +355,7 @@ function Chat:add_message(message, opts)
   local pictures
   if message.role == "user" and type(message.images) == "table" then
     local problems
-    pictures, problems = require("lathe.chat.pictures").read(message.images)
+    pictures, problems = require("lathe.chat.input.pictures").read(message.images)
     for _, problem in ipairs(problems) do
       require("lathe.notify").warn("a picture is left out: " .. problem)
       content = ("%s\n[a picture is missing: %s]"):format(content, problem)

@@ -85,7 +85,7 @@ function M.help(chat)
   if not lines[1] then
     return require("lathe.notify").info("no keys are set (`:help lathe-keys`)")
   end
-  require("lathe.chat.sheet").show(lines, "lathe", { "g?" })
+  require("lathe.chat.draw.list_window").show(lines, "lathe", { "g?" })
 end
 
 return M

@@ -53,7 +53,7 @@ function M.text(chat)
   if chat.is_running then
     local ms = vim.uv.now() - (chat.started_ms or vim.uv.now())
     parts[#parts + 1] = #chat.questions > 0 and "asks" or "running"
-    parts[#parts] = parts[#parts] .. " " .. require("lathe.chat.block").clock(ms)
+    parts[#parts] = parts[#parts] .. " " .. require("lathe.chat.draw.block").clock(ms)
     tick()
   end
   if chat.render.held then

@@ -2,7 +2,7 @@
 local M = {}
 
 local notify = require("lathe.notify")
-local places = require("lathe.chat.places")
+local places = require("lathe.chat.draw.positions")
 
 local api = vim.api
 

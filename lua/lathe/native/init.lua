@@ -205,7 +205,7 @@ function M.call_tool(server, tool, args, opts)
         return done(nil, is_cancelled and errors.new("CANCELLED", "cancelled") or mcp.lookup_fault(server, tool))
       end
       local run_opts = opts and { timeout = opts.timeout, caller = opts.caller } or nil
-      cancel = require("lathe.chat.run").start(record.name, args, finish, run_opts)
+      cancel = require("lathe.chat.run_tool").start(record.name, args, finish, run_opts)
     end
     if vim.in_fast_event() then
       vim.schedule(start)

@@ -2,7 +2,7 @@
 -- see hundreds of tools.
 local M = {}
 
-local approval = require("lathe.native.approval")
+local approval = require("lathe.native.auto_approve")
 local errors = require("lathe.native.error")
 local resources = require("lathe.native.resource")
 local store = require("lathe.native.store")

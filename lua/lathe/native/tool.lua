@@ -1,7 +1,7 @@
 -- A tool of a native server as the engine runs it: a tool like every other, whose one cmd calls the handler.
 local M = {}
 
-local approval = require("lathe.native.approval")
+local approval = require("lathe.native.auto_approve")
 local config = require("lathe.config")
 local request = require("lathe.native.request")
 local run = require("lathe.native.run")

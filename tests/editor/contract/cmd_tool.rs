@@ -131,7 +131,7 @@ fn cc_cmd_tool_takes_a_system_prompt() {
     let editor = bd();
     editor.lua("run(bd({ system_prompt = function(schema) return 'about ' .. schema['function'].name end }))");
     result(&editor);
-    let prompts = "return table.concat(require('lathe.chat.system').prompts(chat), '|')";
+    let prompts = "return table.concat(require('lathe.chat.system_prompts').prompts(chat), '|')";
     assert_eq!(editor.lua_text(prompts), "about bd");
 }
 

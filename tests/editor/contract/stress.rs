@@ -50,7 +50,7 @@ vim.api.nvim_create_autocmd("User", { pattern = "LatheToolApprovalRequested", ca
     local one = require("lathe").get_chat(event.data.bufnr)
     if one and one.questions[1] then
       one.render:flush()
-      require("lathe.chat.approval").answer(one, answers[math.random(#answers)])
+      require("lathe.chat.ask.question").answer(one, answers[math.random(#answers)])
     end
   end)
 end })

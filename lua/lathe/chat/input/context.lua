@@ -1,10 +1,10 @@
--- What `#{buffer}` and `#{selection}` in a message stand for. Their text is read by `excerpt.lua`; what is done with a
--- message is in `prompt.lua`.
+-- What `#{buffer}` and `#{selection}` in a message stand for. Their text is read by `buffer_text.lua`; what is done with a
+-- message is in `message.lua`.
 local M = {}
 
 local api = vim.api
 
-local excerpts = require("lathe.chat.excerpt")
+local excerpts = require("lathe.chat.input.buffer_text")
 local mentions = require("lathe.tools.mentions")
 
 -- The window used last -----------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@ local M = {}
 
 local api = vim.api
 
-local windows = require("lathe.chat.window")
+local windows = require("lathe.chat.draw.chat_window")
 
 ---@param lines string[]
 ---@param title string

@@ -2,10 +2,10 @@
 -- buffer that is written here is the window's own.
 local M = {}
 
-local block = require("lathe.chat.block")
+local block = require("lathe.chat.draw.block")
 local notify = require("lathe.notify")
-local places = require("lathe.chat.places")
-local question = require("lathe.chat.question")
+local places = require("lathe.chat.draw.positions")
+local question = require("lathe.chat.ask.question_text")
 
 local api = vim.api
 

@@ -2,9 +2,9 @@
 ---@class lathe.Render
 local Reread = {}
 
-local buffer = require("lathe.chat.render.buffer")
-local fold = require("lathe.chat.fold")
-local hints = require("lathe.chat.hints")
+local buffer = require("lathe.chat.draw.buffer")
+local fold = require("lathe.chat.draw.folds")
+local hints = require("lathe.chat.draw.input_hints")
 
 local api = vim.api
 

@@ -1,7 +1,7 @@
 -- The list of remembered approvals, and how one is taken back. They are kept in the library.
 local M = {}
 
-local block = require("lathe.chat.block")
+local block = require("lathe.chat.draw.block")
 local core = require("lathe.core")
 local notify = require("lathe.notify")
 

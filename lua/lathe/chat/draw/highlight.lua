@@ -3,7 +3,7 @@
 -- message (calls with their output, questions, reasoning) is left out: nothing in it changes how the rest looks.
 local M = {}
 
-local places = require("lathe.chat.places")
+local places = require("lathe.chat.draw.positions")
 
 local api = vim.api
 

@@ -4,7 +4,7 @@ local M = {}
 
 local api = vim.api
 
-local block = require("lathe.chat.block")
+local block = require("lathe.chat.draw.block")
 
 -- A block of more lines is cut here whatever it weighs.
 local MAX_BLOCK_LINES = 10000

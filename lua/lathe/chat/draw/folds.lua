@@ -2,8 +2,8 @@
 -- and its like do what they do everywhere. Only what is local to a window that shows a chat is set.
 local M = {}
 
-local block = require("lathe.chat.block")
-local places = require("lathe.chat.places")
+local block = require("lathe.chat.draw.block")
+local places = require("lathe.chat.draw.positions")
 
 local api = vim.api
 
@@ -21,7 +21,7 @@ local MAX_FOLDS = 200
 local options = {
   -- Without smooth scrolling a paragraph that is taller than the window is not shown at all while the cursor is below it.
   smoothscroll = true, wrap = true, linebreak = true, breakindent = true, number = false, relativenumber = false,
-  foldmethod = "manual", foldenable = true, foldtext = "v:lua.require'lathe.chat.fold'.text()",
+  foldmethod = "manual", foldenable = true, foldtext = "v:lua.require'lathe.chat.draw.folds'.text()",
 }
 
 ---@param bufnr integer

@@ -1,4 +1,4 @@
--- Windows that show a chat: where they open, and what is left when the chat is hidden. How they look is in `fold.lua`. A
+-- Windows that show a chat: where they open, and what is left when the chat is hidden. How they look is in `folds.lua`. A
 -- chat lives without one as well.
 local M = {}
 

@@ -4,7 +4,7 @@ local M = {}
 
 local api = vim.api
 
-local context = require("lathe.chat.context")
+local context = require("lathe.chat.input.context")
 local mentions = require("lathe.tools.mentions")
 local native = require("lathe.native.chat")
 local provider = require("lathe.tools.provider")
@@ -203,7 +203,7 @@ end
 function M.start(chat, group)
   local bufnr = chat.bufnr
   chats[bufnr] = chat
-  vim.bo[bufnr].omnifunc = "v:lua.require'lathe.chat.completion'.omnifunc"
+  vim.bo[bufnr].omnifunc = "v:lua.require'lathe.chat.input.completion'.omnifunc"
   -- Without a selection nothing is inserted. `noinsert` besides it would make <CR> close the menu and do nothing else.
   vim.bo[bufnr].completeopt = "menuone,noselect,popup"
   for event, is_open in pairs({ TextChangedI = false, TextChangedP = true }) do

@@ -1,10 +1,10 @@
 -- The text of a question: what is asked, with which arguments, and what each answer means. Who asks and who answers is
--- in `approval.lua`.
+-- in `question.lua`.
 local M = {}
 
-local approvals = require("lathe.chat.approvals")
-local block = require("lathe.chat.block")
-local hints = require("lathe.chat.hints")
+local approvals = require("lathe.chat.ask.approvals")
+local block = require("lathe.chat.draw.block")
+local hints = require("lathe.chat.draw.input_hints")
 
 local api = vim.api
 

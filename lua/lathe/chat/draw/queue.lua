@@ -1,7 +1,7 @@
 -- The queue of a chat's buffer turned into lines. The buffer itself is written by `render.lua`.
 local M = {}
 
-local block = require("lathe.chat.block")
+local block = require("lathe.chat.draw.block")
 
 -- Neovim takes long to draw a line of many thousand bytes, and longer the longer it is: such a line goes on in the next.
 local MAX_LINE_BYTES = 8192

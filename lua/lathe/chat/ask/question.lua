@@ -1,11 +1,11 @@
 -- The question before a call runs: asked because the engine said so, answered only by its keys, never by typed text.
 local M = {}
 
-local block = require("lathe.chat.block")
+local block = require("lathe.chat.draw.block")
 local calls = require("lathe.tools.call")
 local core = require("lathe.core")
 local events = require("lathe.events")
-local texts = require("lathe.chat.question")
+local texts = require("lathe.chat.ask.question_text")
 
 M.remembers = texts.remembers
 

@@ -1,20 +1,20 @@
--- The chat buffer's text: with `render/`, the only code that writes it. It is a history with an input under its last
+-- The chat buffer's text: with `buffer.lua`, `rewrite.lua`, `input_area.lua` and `reload.lua` the only code that writes it. It is a history with an input under its last
 -- heading; the history is never read back. What is written is joined: at most one write per chat per 33 ms.
 local M = {}
 
-local block = require("lathe.chat.block")
-local buffer = require("lathe.chat.render.buffer")
-local compose = require("lathe.chat.compose")
-local fold = require("lathe.chat.fold")
-local follow = require("lathe.chat.follow")
-local highlight = require("lathe.chat.highlight")
-local hints = require("lathe.chat.hints")
+local block = require("lathe.chat.draw.block")
+local buffer = require("lathe.chat.draw.buffer")
+local compose = require("lathe.chat.draw.queue")
+local fold = require("lathe.chat.draw.folds")
+local follow = require("lathe.chat.draw.autoscroll")
+local highlight = require("lathe.chat.draw.highlight")
+local hints = require("lathe.chat.draw.input_hints")
 local log = require("lathe.log")
 local notify = require("lathe.notify")
-local places = require("lathe.chat.places")
-local reasoning = require("lathe.chat.reasoning")
-local spinner = require("lathe.chat.spinner")
-local typing = require("lathe.chat.typing")
+local places = require("lathe.chat.draw.positions")
+local reasoning = require("lathe.chat.draw.reasoning")
+local spinner = require("lathe.chat.draw.spinner")
+local typing = require("lathe.chat.draw.write_rate")
 
 local api = vim.api
 local now = vim.uv.now
@@ -82,9 +82,9 @@ local ns_spin = api.nvim_create_namespace("lathe.spin")
 local Render = {}
 Render.__index = Render
 for _, methods in ipairs({
-  require("lathe.chat.render.blocks"),
-  require("lathe.chat.render.input"),
-  require("lathe.chat.render.reread"),
+  require("lathe.chat.draw.rewrite"),
+  require("lathe.chat.draw.input_area"),
+  require("lathe.chat.draw.reload"),
 }) do
   for name, method in pairs(methods) do
     Render[name] = method

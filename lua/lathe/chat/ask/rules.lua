@@ -163,7 +163,7 @@ end
 ---@param outcome string
 function M.print(lines, outcome)
   if lines then
-    require("lathe.chat.sheet").show(vim.split(table.concat(lines, "\n"), "\n"), "why")
+    require("lathe.chat.draw.list_window").show(vim.split(table.concat(lines, "\n"), "\n"), "why")
   else
     notify.error(outcome)
   end

@@ -3,10 +3,10 @@
 ---@class lathe.Render
 local Blocks = {}
 
-local block = require("lathe.chat.block")
-local hints = require("lathe.chat.hints")
-local buffer = require("lathe.chat.render.buffer")
-local fold = require("lathe.chat.fold")
+local block = require("lathe.chat.draw.block")
+local hints = require("lathe.chat.draw.input_hints")
+local buffer = require("lathe.chat.draw.buffer")
+local fold = require("lathe.chat.draw.folds")
 
 local api = vim.api
 

@@ -1,10 +1,10 @@
--- What the user adds to a chat from another window. How a text is read is in `excerpt.lua`.
+-- What the user adds to a chat from another window. How a text is read is in `buffer_text.lua`.
 local M = {}
 
 local api = vim.api
 
 local chats = require("lathe.chat")
-local excerpts = require("lathe.chat.excerpt")
+local excerpts = require("lathe.chat.input.buffer_text")
 local notify = require("lathe.notify")
 
 ---The chat to add to; opened beside the current window when there is none.

@@ -2,7 +2,7 @@
 -- mentions in colour, and that an edit of the history has no effect.
 local M = {}
 
-local block = require("lathe.chat.block")
+local block = require("lathe.chat.draw.block")
 local mentions = require("lathe.tools.mentions")
 
 local api = vim.api

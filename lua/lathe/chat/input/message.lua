@@ -2,7 +2,7 @@
 -- buffer's text is `render.lua`'s.
 local M = {}
 
-local context = require("lathe.chat.context")
+local context = require("lathe.chat.input.context")
 local mentions = require("lathe.tools.mentions")
 local native = require("lathe.native.chat")
 local notify = require("lathe.notify")

@@ -1,8 +1,8 @@
 -- What the model thinks before it answers: one line while it does, one line with the text folded below it afterwards.
 local M = {}
 
-local block = require("lathe.chat.block")
-local compose = require("lathe.chat.compose")
+local block = require("lathe.chat.draw.block")
+local compose = require("lathe.chat.draw.queue")
 
 local now = vim.uv.now
 

@@ -4,9 +4,9 @@ local M = {}
 local api = vim.api
 local now = vim.uv.now
 
-local block = require("lathe.chat.block")
-local follow = require("lathe.chat.follow")
-local hints = require("lathe.chat.hints")
+local block = require("lathe.chat.draw.block")
+local follow = require("lathe.chat.draw.autoscroll")
+local hints = require("lathe.chat.draw.input_hints")
 
 local ns_range = api.nvim_create_namespace("lathe.range")
 local ns_spin = api.nvim_create_namespace("lathe.spin")

@@ -2,9 +2,9 @@
 ---@class lathe.Render
 local Input = {}
 
-local block = require("lathe.chat.block")
-local buffer = require("lathe.chat.render.buffer")
-local hints = require("lathe.chat.hints")
+local block = require("lathe.chat.draw.block")
+local buffer = require("lathe.chat.draw.buffer")
+local hints = require("lathe.chat.draw.input_hints")
 
 local api = vim.api
 local now = vim.uv.now
