@@ -17,7 +17,7 @@ end
 -- stylua: ignore
 ---@type lathe.Config
 local defaults = {
-  -- Providers: name = table | function | require("lathe.adapters").extend(...).
+  -- Providers: name = table | function | what `extend` makes (`:help lathe-adapters`).
   adapters = { http = {} },
   interactions = {
     chat = {

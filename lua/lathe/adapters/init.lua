@@ -3,6 +3,7 @@
 local M = {}
 
 local config = require("lathe.config")
+local readable = require("lathe.readable").text
 
 local HOW = "no adapter has a key: set %s, or add one to adapters.http (`:help lathe-adapters`)"
 
@@ -32,7 +33,7 @@ local function configured(name)
 end
 
 -- Files here that are no adapters.
-local is_part = { init = true, env = true, request = true }
+local is_part = { init = true, env = true, provider_tools = true, request = true }
 
 ---@param name string
 ---@return lathe.Adapter?
@@ -58,7 +59,7 @@ local function find(source)
     if type(source) == "function" then
       local ok, result = pcall(source)
       if not ok then
-        return nil, "an adapter failed: " .. (type(result) == "string" and result or vim.inspect(result))
+        return nil, "an adapter failed: " .. readable(result)
       end
       source = result
     else
@@ -239,7 +240,7 @@ function M.request(adapter, chat, system, done)
   if build then
     local ok, fields, message = pcall(build, adapter, whole(system, chat.messages))
     if not ok or (fields ~= nil and type(fields) ~= "table") then
-      local why = ok and "expected a table, got " .. type(fields) or require("lathe.tools").readable(fields)
+      local why = ok and "expected a table, got " .. type(fields) or readable(fields)
       return done(nil, "handlers.request.build failed: " .. why)
     end
     return done(fields, message or "handlers.request.build gave nothing to send")

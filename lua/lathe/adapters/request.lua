@@ -3,13 +3,8 @@ local M = {}
 
 local core = require("lathe.core")
 local env = require("lathe.adapters.env")
-local provider = require("lathe.tools.provider")
-
----@param value any what was thrown
----@return string
-local function readable(value)
-  return require("lathe.tools").readable(value)
-end
+local provider_tools = require("lathe.adapters.provider_tools")
+local readable = require("lathe.readable").text
 
 local CONNECT_MS, FIRST_BYTE_MS, IDLE_MS, RETRIES = 10000, 600000, 120000, 4
 
@@ -229,7 +224,7 @@ local function tools_of(adapter, chat)
   local registry = chat.tool_registry
   local build_tools = hook(adapter, "build_tools")
   if not build_tools then
-    local extra, faults = provider.entries(adapter, registry:usable())
+    local extra, faults = provider_tools.entries(adapter, registry:usable())
     for _, fault in ipairs(faults) do
       chat:notice(fault)
     end

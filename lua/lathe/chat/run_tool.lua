@@ -24,7 +24,7 @@ local function deliver(callback, result)
   end
 end
 
----Runs a tool; see `require("lathe").run_tool`.
+---Runs a tool for code of the user; `run_tool` of the public API.
 ---@param name string
 ---@param args table?
 ---@param callback fun(result: lathe.RunResult)?

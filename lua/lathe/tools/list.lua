@@ -1,6 +1,7 @@
 -- What `:Lathe tools` lists: every tool and group with its state and the reason for it.
 local M = {}
 
+local provider_tools = require("lathe.adapters.provider_tools")
 local provider = require("lathe.tools.provider")
 local tools = require("lathe.tools")
 
@@ -17,7 +18,7 @@ end
 ---@return string source
 local function look_up(chat, name)
   local adapter = chat and chat.adapter
-  local entry, wrong = provider.find(adapter, name)
+  local entry, wrong = provider_tools.find(adapter, name)
   if wrong then
     return "faulty: " .. wrong, nil, "provider"
   elseif entry and adapter then
@@ -42,7 +43,7 @@ end
 ---@return string[]
 local function all_names(chat)
   local names = tools.all_names()
-  for _, name in ipairs(provider.names(chat and chat.adapter)) do
+  for _, name in ipairs(provider_tools.names(chat and chat.adapter)) do
     if not vim.list_contains(names, name) then
       names[#names + 1] = name
     end

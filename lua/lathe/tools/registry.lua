@@ -3,6 +3,7 @@ local M = {}
 
 local core = require("lathe.core")
 local native = require("lathe.native.list")
+local provider_tools = require("lathe.adapters.provider_tools")
 local provider = require("lathe.tools.provider")
 local schema = require("lathe.tools.schema")
 local tools = require("lathe.tools")
@@ -45,7 +46,7 @@ end
 ---@return boolean? told whether the user knows already: a wrong definition is told once
 function Registry:find(name)
   local chat = self._chat
-  local entry, fault = provider.find(chat.adapter, name)
+  local entry, fault = provider_tools.find(chat.adapter, name)
   if fault then
     return nil, fault
   elseif entry then
@@ -70,7 +71,7 @@ end
 ---@return string? message
 ---@return "lua"|"builtin"|"provider" source
 function Registry:resolve(name)
-  local entry = provider.find(self._chat.adapter, name)
+  local entry = provider_tools.find(self._chat.adapter, name)
   if entry then
     local tool, message = provider.client_tool(self._chat.adapter, name, entry)
     return tool, message, "provider"
@@ -83,7 +84,7 @@ end
 ---@param name string
 ---@return boolean
 function Registry:knows(name)
-  return tools.is_known(name) or provider.find(self._chat.adapter, name) ~= nil
+  return tools.is_known(name) or provider_tools.find(self._chat.adapter, name) ~= nil
 end
 
 ---@param name string
@@ -91,7 +92,7 @@ end
 ---@return table
 local function schema_of(name, found)
   if found.provider then
-    return provider.schema(name, found.provider)
+    return provider_tools.schema(name, found.provider)
   end
   if found.source == "native" then
     return found.tool.schema -- made by us, and for nobody else
@@ -336,7 +337,7 @@ local function is_fresh(self)
   end
   for name, used in pairs(self._set_tools) do
     -- The provider's tools depend on the adapter, which may change in a chat.
-    local entry = provider.find(adapter, name)
+    local entry = provider_tools.find(adapter, name)
     if entry ~= used.provider or (not entry and tools.resolve(name) ~= used.tool) then
       return false
     end

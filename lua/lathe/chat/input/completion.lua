@@ -7,7 +7,7 @@ local api = vim.api
 local context = require("lathe.chat.input.context")
 local mentions = require("lathe.tools.mentions")
 local native = require("lathe.native.chat")
-local provider = require("lathe.tools.provider")
+local provider_tools = require("lathe.adapters.provider_tools")
 local tools = require("lathe.tools")
 
 -- Tools come from files: no more of them are read for their description than this allows; the rest next time.
@@ -40,8 +40,8 @@ local function offered_tools(chat)
     seen[name] = true
     list[#list + 1] = item("@{" .. name .. "}", name, source, one_line(description), info)
   end
-  for _, name in ipairs(provider.names(chat.adapter)) do
-    local entry = provider.find(chat.adapter, name)
+  for _, name in ipairs(provider_tools.names(chat.adapter)) do
+    local entry = provider_tools.find(chat.adapter, name)
     if entry then
       add(name, "provider", entry.description)
     end
