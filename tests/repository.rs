@@ -1,10 +1,17 @@
 //! Rules about the repository itself: who may do what, and that lists which must agree do.
 #![allow(clippy::unwrap_used)]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+#[path = "repository/circles.rs"]
+mod circles;
+#[path = "repository/rust_circles.rs"]
+mod rust_circles;
+#[path = "repository/tokens.rs"]
+mod tokens;
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -146,68 +153,6 @@ fn no_mod_rs_and_at_most_two_levels() {
     };
     let deep: Vec<_> = sources.iter().map(|(path, _)| path).filter(|path| deep(path)).collect();
     assert!(deep.is_empty(), "{deep:?}");
-}
-
-/// The name under which a Lua file is required.
-fn module(path: &str) -> String {
-    path.trim_start_matches("lua/").trim_end_matches(".lua").trim_end_matches("/init").replace('/', ".")
-}
-
-/// The modules that the code requires by a literal name.
-fn required(text: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    for (at, _) in text.match_indices("require") {
-        let rest = text[at + "require".len()..].trim_start_matches(['(', ' ']);
-        if let Some((name, _)) = rest.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
-            found.insert(name.to_string());
-        }
-    }
-    found
-}
-
-/// A cycle in the graph, as the path along it.
-fn cycle(graph: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
-    fn visit<'a>(
-        graph: &'a BTreeMap<String, BTreeSet<String>>,
-        node: &'a str,
-        path: &mut Vec<&'a str>,
-        done: &mut BTreeSet<&'a str>,
-    ) -> Option<Vec<String>> {
-        if let Some(start) = path.iter().position(|seen| *seen == node) {
-            return Some(path[start..].iter().chain([&node]).map(ToString::to_string).collect());
-        }
-        if !done.contains(node) {
-            path.push(node);
-            for next in graph.get(node).into_iter().flatten() {
-                if let Some(found) = visit(graph, next, path, done) {
-                    return Some(found);
-                }
-            }
-            path.pop();
-            done.insert(node);
-        }
-        None
-    }
-    let mut done = BTreeSet::new();
-    graph.keys().find_map(|node| visit(graph, node, &mut Vec::new(), &mut done))
-}
-
-#[test]
-fn lua_modules_do_not_require_in_a_circle() {
-    let graph = lua_code(&["lua"]).iter().map(|(path, text)| (module(path), required(text))).collect();
-    assert_eq!(cycle(&graph), None);
-}
-
-#[test]
-fn a_circle_would_be_found() {
-    let modules = [("lua/a/init.lua", r#"local b = require("a.b")"#), ("lua/a/b.lua", r#"require "a.c""#)];
-    let graph = |c: &str| {
-        let last = ("a.c".to_string(), required(c));
-        modules.iter().map(|(path, text)| (module(path), required(text))).chain([last]).collect()
-    };
-    assert_eq!(cycle(&graph(r#"return require("other")"#)), None);
-    let found = cycle(&graph(r#"function M.x() require("a").y() end"#));
-    assert_eq!(found, Some(["a", "a.b", "a.c", "a"].map(String::from).to_vec()));
 }
 
 /// Rule ids in a text: `R` and three digits, `N-` or `P-` and digits, not inside a longer word.
