@@ -22,7 +22,7 @@ for event, what in pairs({ BufFilePre = "naming", SessionLoadPost = "loaded" }) 
     desc = "lathe: windows that a session has of chats",
     callback = function()
       if vim.g.SessionLoad then
-        require("lathe.chat.session")[what]()
+        require("lathe.chat.session_files")[what]()
       end
     end,
   })

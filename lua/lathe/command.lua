@@ -72,7 +72,7 @@ end
 local function manage_tools(words)
   local chat = current()
   if #words == 0 then
-    return require("lathe.chat.draw.list_window").show(require("lathe.tools.list").lines(chat), "Tools")
+    return require("lathe.chat.draw.list_window").show(require("lathe.tools.overview").lines(chat), "Tools")
   end
   if not chat then
     return notify.info("there is no chat; `:Lathe chat` opens one")

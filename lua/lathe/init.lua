@@ -91,7 +91,7 @@ function M.add(opts)
   vim.validate("opts", opts, "table")
   vim.validate("opts.bufnr", opts.bufnr, "number", true)
   vim.validate("opts.range", opts.range, "table", true)
-  require("lathe.chat.input.add").add(opts)
+  require("lathe.chat.add_to_input").add(opts)
 end
 
 ---A short text about a chat for 'winbar' or 'statusline', with `%` escaped.
@@ -103,7 +103,7 @@ function M.statusline(bufnr)
   end
   local chats = require("lathe.chat")
   local chat = chats.get(bufnr) or (not bufnr and chats.last()) or nil
-  local ok, text = pcall(require("lathe.chat.statusline").text, chat)
+  local ok, text = pcall(require("lathe.chat.draw.statusline").text, chat)
   return ok and text or ""
 end
 
@@ -135,7 +135,7 @@ function M.why(tool, value, callback)
   vim.validate("tool", tool, "string")
   vim.validate("value", value, "string", true)
   vim.validate("callback", callback, "callable", true)
-  local permissions = require("lathe.chat.ask.rules")
+  local permissions = require("lathe.chat.ask.load_rules")
   require("lathe.chat").need() -- before the first chat the library does not answer yet
   permissions.why(tool, value, M.get_chat(0) or M.last_chat(), callback or permissions.print)
 end

@@ -311,7 +311,7 @@ fn a_failure_of_the_provider_is_one_line_that_names_the_key_to_send_again() {
 fn the_line_of_a_request_that_is_tried_again_changes_in_place_and_the_last_failure_takes_it() {
     let editor = opened("open({ { hang = true } }, {}) send('go')");
     editor.wait_lua("chat.is_running");
-    editor.lua("notice = require('lathe.chat.draw.notice') notice.retry(chat, 'rate limit reached', 1, 4, 8000)");
+    editor.lua("notice = require('lathe.chat.draw.notice_line') notice.retry(chat, 'rate limit reached', 1, 4, 8000)");
     editor.wait_screen("retry 1 of 4 in 8 s  q stop");
     assert!(line(&editor, "rate limit").starts_with("! Scripted: rate limit reached"));
     editor.wait_screen("retry 1 of 4 in 7 s  q stop");

@@ -1,12 +1,12 @@
 -- What a key, a `<Plug>` map or a subcommand does with a chat, by name.
-local approval = require("lathe.chat.ask.question")
+local question = require("lathe.chat.ask.question")
 local keymaps = require("lathe.chat.keymaps")
 
 ---@param how "always"|"accept"|"reject"|"cancel"
 ---@return fun(chat: lathe.Chat)
 local function answer(how)
   return function(chat)
-    approval.answer(chat, how)
+    question.answer(chat, how)
   end
 end
 

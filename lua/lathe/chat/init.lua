@@ -14,14 +14,14 @@ local core = require("lathe.core")
 local effects = require("lathe.chat.effects")
 local events = require("lathe.events")
 local keymaps = require("lathe.chat.keymaps")
-local notice = require("lathe.chat.draw.notice")
-local native = require("lathe.native.chat")
-local prompts = require("lathe.chat.input.message")
+local notice_line = require("lathe.chat.draw.notice_line")
+local server_mentions = require("lathe.chat.input.server_mentions")
+local user_message = require("lathe.chat.input.user_message")
 local registry = require("lathe.tools.registry")
 local render = require("lathe.chat.draw.render")
 local saving = require("lathe.chat.saving")
-local system = require("lathe.chat.system_prompts")
-local windows = require("lathe.chat.draw.chat_window")
+local system_prompts = require("lathe.chat.system_prompts")
+local chat_window = require("lathe.chat.draw.chat_window")
 
 local chats = {} ---@type table<integer, lathe.Chat> by id
 local started = false
@@ -64,7 +64,7 @@ end
 ---@param chat lathe.Chat
 local function dress_buffer(chat)
   local bufnr = chat.bufnr
-  require("lathe.chat.session").name(bufnr, "lathe://" .. chat.id)
+  require("lathe.chat.session_files").name(bufnr, "lathe://" .. chat.id)
   vim.bo[bufnr].filetype = "lathe"
   vim.b[bufnr].lathe_chat = chat.id
   keymaps.set(chat, actions)
@@ -134,7 +134,7 @@ end
 
 ---@param chat lathe.Chat
 local function add_defaults(chat)
-  chat.system_prompt = system.main(chat)
+  chat.system_prompt = system_prompts.main(chat)
   for _, name in ipairs(chat.config.tools.opts.default_tools) do
     local ok, message, told = chat.tool_registry:add(name)
     if not ok and message and not told then
@@ -174,7 +174,7 @@ end
 ---@param chat lathe.Chat
 ---@param loaded lathe.LoadedChat
 local function restore(chat, loaded)
-  chat.system_prompt = system.main(chat)
+  chat.system_prompt = system_prompts.main(chat)
   local save = chat.config.save
   chat.saved_id = core.lib.restore_chat({ chat = chat.id, loaded = loaded.loaded, save = save })
   for _, message in ipairs(chat.tool_registry:restore(loaded.tools, loaded.groups)) do
@@ -329,7 +329,7 @@ function Chat:open(opts)
   if self.is_closing or not api.nvim_buf_is_valid(self.bufnr) then
     return
   end
-  windows.open(self.bufnr, self.display.chat.window, enter)
+  chat_window.open(self.bufnr, self.display.chat.window, enter)
   if last ~= self and not self.opens_for_questions then
     last = self
   end
@@ -337,7 +337,7 @@ end
 
 ---Closes the chat's windows; the chat lives on.
 function Chat:hide()
-  windows.hide(self.bufnr)
+  chat_window.hide(self.bufnr)
 end
 
 -- Messages -----------------------------------------------------------------------------------------------------------
@@ -421,7 +421,7 @@ end
 ---Tells the user something about this chat, in the buffer, and elsewhere when that is not visible.
 ---@param text string
 function Chat:notice(text)
-  notice.show(self, text)
+  notice_line.show(self, text)
   self:tell_if_hidden(text)
 end
 
@@ -443,7 +443,7 @@ function Chat:submit()
       self:submit()
     end)
   end
-  if prompts.check(self) and not native.take_over(self) then
+  if user_message.check(self) and not server_mentions.take_over(self) then
     core.lib.submit({ chat = self.id })
   end
 end
@@ -518,7 +518,7 @@ function Chat:close()
   vim.schedule(function()
     pcall(api.nvim_del_augroup_by_name, "lathe.chat." .. self.id)
     if api.nvim_buf_is_valid(self.bufnr) then
-      pcall(windows.remove, self.bufnr)
+      pcall(chat_window.remove, self.bufnr)
       pcall(api.nvim_buf_delete, self.bufnr, { force = true })
     end
   end)

@@ -2,7 +2,7 @@
 local M = {}
 
 local notify = require("lathe.notify")
-local places = require("lathe.chat.draw.positions")
+local positions = require("lathe.chat.draw.positions")
 
 local api = vim.api
 
@@ -22,7 +22,7 @@ local SHOWN_MS = 200
 ---@return lathe.Fence[]
 local function fences(bufnr, from, to)
   local found, open, mark = {}, nil, nil ---@type lathe.Fence[], lathe.Fence?, string?
-  local hidden, n = places.among(bufnr, from, to), 1
+  local hidden, n = positions.among(bufnr, from, to), 1
   for i, line in ipairs(api.nvim_buf_get_lines(bufnr, from, to, false)) do
     local row = from + i - 1
     while hidden[n] and hidden[n][2] <= row do

@@ -2,24 +2,24 @@
 -- part.
 local M = {}
 
-local changes = require("lathe.native.changes")
+local listeners = require("lathe.native.listeners")
 local config = require("lathe.config")
 local core = require("lathe.core")
 local errors = require("lathe.native.error")
-local list = require("lathe.native.list")
-local mcp = require("lathe.native.mcp")
+local records = require("lathe.native.records")
+local mcp_group = require("lathe.native.mcp_group")
 local prompts = require("lathe.native.prompt")
 local resources = require("lathe.native.resource")
-local result = require("lathe.native.result")
-local run = require("lathe.native.run")
+local handler_result = require("lathe.native.handler_result")
+local handler_call = require("lathe.native.handler_call")
 local store = require("lathe.native.store")
 
 M.add_server = store.add_server
 M.is_native_server = store.get
 M.remove_server = store.remove_server
 M.remove_tool = store.remove_tool
-M.on = changes.on
-M.off = changes.off
+M.on = listeners.on
+M.off = listeners.off
 
 local kinds = {
   add_tool = "tools",
@@ -56,7 +56,7 @@ end
 function M.disable(name, opts)
   local ok, err = store.set_status(name, "disabled", opts)
   if store.get(name) then
-    run.cancel_server(name, ("the server %q was disabled"):format(name))
+    handler_call.cancel_server(name, ("the server %q was disabled"):format(name))
   end
   return ok, err
 end
@@ -129,7 +129,7 @@ local function perform(opts, start)
       return
     end
     is_over, err = true, fault
-    response = given and opts.parse_response and result.parse(given) or given
+    response = given and opts.parse_response and handler_result.parse(given) or given
     if opts.callback then
       local ok, message = pcall(opts.callback, response, err)
       if not ok then
@@ -180,7 +180,7 @@ end
 ---@return table? handle or response
 ---@return lathe.native.Error?
 function M.call_tool(server, tool, args, opts)
-  local fault = not vim.in_fast_event() and mcp.lookup_fault(server, tool) or nil
+  local fault = not vim.in_fast_event() and mcp_group.lookup_fault(server, tool) or nil
   if fault then
     return perform(opts, refuse(fault))
   elseif not vim.in_fast_event() and not core.need() then
@@ -191,18 +191,18 @@ function M.call_tool(server, tool, args, opts)
       local outcome = given.outcome
       local code = given.code or (given.status == "success" and "OK" or "ERROR")
       if outcome and (code == "OK" or code == "ERROR") then
-        done(result.response(outcome))
+        done(handler_result.response(outcome))
       elseif code == "OK" then
-        done(result.response({ code = "OK", items = {} }))
+        done(handler_result.response({ code = "OK", items = {} }))
       else
         done(nil, errors.new(code, given.content, outcome and outcome.traceback))
       end
     end
     local cancel, is_cancelled = nil, false
     local function start()
-      local record = list.find(server, tool)
+      local record = records.find(server, tool)
       if is_cancelled or not record then
-        return done(nil, is_cancelled and errors.new("CANCELLED", "cancelled") or mcp.lookup_fault(server, tool))
+        return done(nil, is_cancelled and errors.new("CANCELLED", "cancelled") or mcp_group.lookup_fault(server, tool))
       end
       local run_opts = opts and { timeout = opts.timeout, caller = opts.caller } or nil
       cancel = require("lathe.chat.run_tool").start(record.name, args, finish, run_opts)

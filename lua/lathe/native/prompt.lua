@@ -4,9 +4,9 @@ local M = {}
 local config = require("lathe.config")
 local errors = require("lathe.native.error")
 local readable = require("lathe.readable").text
-local request = require("lathe.native.request")
-local result = require("lathe.native.result")
-local run = require("lathe.native.run")
+local handler_request = require("lathe.native.handler_request")
+local handler_result = require("lathe.native.handler_result")
+local handler_call = require("lathe.native.handler_call")
 local store = require("lathe.native.store")
 
 local roles = { user = true, assistant = true, system = true }
@@ -132,19 +132,19 @@ function M.get(server_name, name, args, opts, done)
   end
   if not found or not params then
     vim.schedule(function()
-      done(result.error(err.code, err.message))
+      done(handler_result.error(err.code, err.message))
     end)
     return function() end
   end
   local whose = ("the prompt %q of the server %q"):format(found.def.name, found.server.name)
-  return run.timed(
+  return handler_call.timed(
     {
       kind = "prompt",
       whose = whose,
       server = found.server,
       handler = found.def.handler,
       fields = { params = params, prompt = found.def },
-      caller = request.caller(found.server, { chat = opts.chat, caller = opts.caller, auto_approve = true }),
+      caller = handler_request.caller(found.server, { chat = opts.chat, caller = opts.caller, auto_approve = true }),
     },
     opts.timeout or config.get().native.timeout,
     opts.chat,
@@ -159,7 +159,7 @@ function M.get(server_name, name, args, opts, done)
           end
         end
         if not good[1] and outcome.items[1] ~= nil then
-          outcome = result.error("INVALID_RESULT", result.unusable(whose, "it holds no message"))
+          outcome = handler_result.error("INVALID_RESULT", handler_result.unusable(whose, "it holds no message"))
         end
         outcome.items = good[1] and good or outcome.items
       end

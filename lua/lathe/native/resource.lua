@@ -4,9 +4,9 @@ local M = {}
 local config = require("lathe.config")
 local core = require("lathe.core")
 local errors = require("lathe.native.error")
-local request = require("lathe.native.request")
-local result = require("lathe.native.result")
-local run = require("lathe.native.run")
+local handler_request = require("lathe.native.handler_request")
+local handler_result = require("lathe.native.handler_result")
+local handler_call = require("lathe.native.handler_call")
 local store = require("lathe.native.store")
 
 local warned = {} ---@type table<string, true>
@@ -112,7 +112,7 @@ local function checked(outcome, whose)
     local is_content = type(item) == "table" and item.type == nil and item.uri ~= nil
     items[i] = is_content and { type = "resource", resource = item } or item
   end
-  local good = result.of_items(items, false, whose)
+  local good = handler_result.of_items(items, false, whose)
   if good.code == "OK" then
     good.items = vim.tbl_map(function(item)
       return item.resource or item
@@ -131,19 +131,19 @@ function M.read(name, uri, opts, done)
   local found, err = M.find(name, uri)
   if not found then
     vim.schedule(function()
-      done(result.error(err.code, err.message))
+      done(handler_result.error(err.code, err.message))
     end)
     return function() end
   end
   local whose = ("the resource %s of the server %q"):format(uri, found.server.name)
-  return run.timed(
+  return handler_call.timed(
     {
       kind = "resource",
       whose = whose,
       server = found.server,
       handler = found.def.handler,
       fields = { params = found.params, resource = found.def, uri = uri, uriTemplate = found.template },
-      caller = request.caller(found.server, { chat = opts.chat, caller = opts.caller, auto_approve = true }),
+      caller = handler_request.caller(found.server, { chat = opts.chat, caller = opts.caller, auto_approve = true }),
       uri = uri,
     },
     opts.timeout or config.get().native.timeout,

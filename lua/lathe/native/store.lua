@@ -1,10 +1,10 @@
--- The native servers that are registered, from `setup` or by a call. What a chat is told of them is in `list.lua`, what
--- runs in `run.lua`.
+-- The native servers that are registered, from `setup` or by a call. What chats are told of them is in
+-- `records.lua`, what runs in `handler_call.lua`.
 local M = {}
 
-local changes = require("lathe.native.changes")
+local listeners = require("lathe.native.listeners")
 local config = require("lathe.config")
-local define = require("lathe.native.define")
+local validate = require("lathe.native.validate")
 
 ---Counts changes; what is derived from the servers is made anew when it moved.
 M.version = 0
@@ -33,7 +33,7 @@ local events = {
 ---@param server string
 local function changed(event, server)
   M.version = M.version + 1
-  changes.fire(event, server)
+  listeners.fire(event, server)
 end
 
 -- Disabled servers ----------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ end
 ---@return integer? at
 local function find(server, list, id)
   for i, item in ipairs(server.capabilities[list]) do
-    if item[define.keys[list]] == id then
+    if item[validate.keys[list]] == id then
       return i
     end
   end
@@ -131,10 +131,10 @@ end
 ---@param def table
 ---@param is_configured boolean
 local function fill(server, def, is_configured)
-  for _, list in ipairs(define.lists) do
+  for _, list in ipairs(validate.lists) do
     for _, item in ipairs(def.capabilities and def.capabilities[list] or {}) do
       -- What was added by a call stays.
-      if not find(server, list, item[define.keys[list]]) then
+      if not find(server, list, item[validate.keys[list]]) then
         insert(server, list, item)
         configured[item] = is_configured or nil
       end
@@ -186,9 +186,9 @@ local function load_configured(all)
   for _, name in ipairs(names) do
     local path = "native.servers." .. tostring(name)
     local def = load_def(name, all[name])
-    local found = define.server(name, def, path)
+    local found = validate.server(name, def, path)
     if def == nil then
-      found[1] = define.fault("INVALID_DEFINITION", path, "there is no built-in server of this name")
+      found[1] = validate.fault("INVALID_DEFINITION", path, "there is no built-in server of this name")
     end
     if found[1] then
       vim.list_extend(faults, found)
@@ -252,13 +252,13 @@ end
 ---@return lathe.native.Server?
 ---@return lathe.native.Fault?
 function M.add_server(name, def)
-  local faults = define.server(name, def, "")
+  local faults = validate.server(name, def, "")
   if faults[1] then
     return nil, faults[1]
   end
   local known = M.get(name)
   if known then
-    return known, define.fault("ALREADY_EXISTS", "name", ("there is a server %q"):format(name))
+    return known, validate.fault("ALREADY_EXISTS", "name", ("there is a server %q"):format(name))
   end
   local server = create(name, def)
   fill(server, def or {}, false)
@@ -273,15 +273,15 @@ end
 ---@return lathe.native.Server?
 ---@return lathe.native.Fault?
 function M.add_item(list, name, def, opts)
-  local faults = define.server(name, nil, "")
+  local faults = validate.server(name, nil, "")
   if not faults[1] then
-    define.item(list, def, "", faults)
+    validate.item(list, def, "", faults)
   end
   if faults[1] then
     return nil, faults[1]
   end
   local server = M.get(name) or create(name)
-  local key = define.keys[list]
+  local key = validate.keys[list]
   local at = find(server, list, def[key])
   if not at then
     insert(server, list, def)
@@ -289,7 +289,7 @@ function M.add_item(list, name, def, opts)
     server.capabilities[list][at] = def
     changed(events[list], name)
   else
-    return nil, define.fault("DUPLICATE", key, ("%q is in the server %q already"):format(def[key], name))
+    return nil, validate.fault("DUPLICATE", key, ("%q is in the server %q already"):format(def[key], name))
   end
   return server
 end

@@ -2,14 +2,14 @@
 -- When each of them runs is the engine's decision; how a call looks is not known here.
 local M = {}
 
-local copy = require("lathe.tools.copy")
+local copy = require("lathe.tools.copy_tool")
 local core = require("lathe.core")
-local foreign = require("lathe.tools.foreign")
+local foreign = require("lathe.tools.foreign_code")
 local gate = require("lathe.tools.gate_facts")
 local jobs = require("lathe.tools.jobs")
-local native = require("lathe.native.list")
+local native = require("lathe.native.records")
 local log = require("lathe.log")
-local shell = require("lathe.tools.shell")
+local shell = require("lathe.tools.shell_command")
 local tools = require("lathe.tools")
 
 local hrtime = vim.uv.hrtime

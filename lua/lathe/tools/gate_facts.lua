@@ -4,8 +4,8 @@ local M = {}
 
 local core = require("lathe.core")
 local log = require("lathe.log")
-local protected = require("lathe.tools.foreign").protected
-local shell = require("lathe.tools.shell")
+local protected = require("lathe.tools.foreign_code").protected
+local shell_command = require("lathe.tools.shell_command")
 
 -- Flags of `prepare_call`'s answer, beside those of the functions that the tool defines.
 local PROTECT, BY_COMMAND, IS_SAFE, JUDGE, DECLARES, HAS_COMMANDS = 32, 64, 128, 256, 512, 1024
@@ -95,8 +95,8 @@ end
 ---@param entry any
 ---@return string?
 local function command_text(call, entry)
-  local text = shell.read(entry)
-  local values = text and shell.values(call.env, call.args)
+  local text = shell_command.read(entry)
+  local values = text and shell_command.values(call.env, call.args)
   return values and core.lib.command_text({ text = text, env = values }) or nil
 end
 

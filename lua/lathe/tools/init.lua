@@ -4,7 +4,7 @@ local M = {}
 
 local api = vim.api
 
-local native = require("lathe.native.list")
+local native = require("lathe.native.records")
 
 ---Counts changes of the definitions; what is derived from them is made anew when it moved.
 M.version = 0

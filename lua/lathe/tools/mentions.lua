@@ -1,4 +1,4 @@
--- Mentions of tools and groups in a message. What offers them to the model is `chat/input/message.lua`.
+-- Mentions of tools and groups in a message. What offers them to the model is `chat/input/user_message.lua`.
 local M = {}
 
 local config = require("lathe.config")

@@ -2,10 +2,10 @@
 local M = {}
 
 local core = require("lathe.core")
-local native = require("lathe.native.list")
+local native = require("lathe.native.records")
 local provider_tools = require("lathe.adapters.provider_tools")
 local provider = require("lathe.tools.provider")
-local schema = require("lathe.tools.schema")
+local schema_json = require("lathe.tools.schema_json")
 local tools = require("lathe.tools")
 
 local hrtime = vim.uv.hrtime
@@ -356,7 +356,7 @@ local function offer(name, found, by_name)
     name = name,
     description = type(fn.description) == "string" and fn.description or nil,
     strict = type(fn.strict) == "boolean" and fn.strict or nil,
-    schema = schema.text(tool),
+    schema = schema_json.text(tool),
     numeric_strings = found.source ~= "native",
     fills_defaults = tool.fills_defaults,
     server = tool.server,

@@ -139,7 +139,7 @@ fn cc_adapter_tool_is_enabled_by_a_boolean_or_a_function_of_the_adapter() {
         type_and_send(&editor, "@{search}");
         editor.wait_buffer("done");
         assert_eq!(tools_of(&server, 0), [if offered { "search_1" } else { "search" }], "{enabled}");
-        let list = editor.lua_text("return table.concat(require('lathe.tools.list').lines(chat), '\\n')");
+        let list = editor.lua_text("return table.concat(require('lathe.tools.overview').lines(chat), '\\n')");
         let source = if offered { "provider" } else { "lua     " };
         assert!(list.contains(&format!(" * search       {source}  offered")), "{enabled}: {list}");
     }
@@ -198,7 +198,7 @@ fn wrong_tools_of_an_adapter_are_named_and_the_others_are_offered() {
         type_and_send(&editor, "use @{bad} and @{good}");
         editor.wait_buffer("done");
         assert_eq!(tools_of(&server, 0), ["good_1"], "{entry}");
-        let list = "return table.concat(require('lathe.tools.list').lines(chat), '\\n')";
+        let list = "return table.concat(require('lathe.tools.overview').lines(chat), '\\n')";
         let all = editor.lua_text("return table.concat(told, '\\n')")
             + &editor.buffer().replace('\n', " ")
             + &editor.lua_text(list);

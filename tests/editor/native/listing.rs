@@ -271,7 +271,7 @@ fn n13_the_group_mcp_calls_any_tool_by_name_and_checks_what_it_gets() {
 fn tools_lists_native_tools_and_groups() {
     let editor = editor();
     editor.lua("serve('files', 'search', print, { description = 'Search files' }) approve() vim.cmd('Lathe chat')");
-    let lines = editor.lua_text("return table.concat(require('lathe.tools.list').lines(), '\\n')");
+    let lines = editor.lua_text("return table.concat(require('lathe.tools.overview').lines(), '\\n')");
     assert!(lines.contains("files__search") && lines.contains("native") && lines.contains("Search files"), "{lines}");
     assert!(lines.contains("files") && lines.contains("mcp"), "{lines}");
 }

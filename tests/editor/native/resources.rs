@@ -74,7 +74,7 @@ fn n43_a_mention_inserts_the_text_and_a_failure_inserts_nothing_and_is_told() {
     let told = editor.told();
     assert!(told.contains("#{mcp:x://bad} is left out: broken"), "{told}");
     assert_eq!(told.matches("have the same resource x://late").count(), 1, "{told}");
-    let offers = "return vim.iter(require('lathe.native.chat').references()):map(function(r) return r.name .. '=' .. r.description end):join(' ')";
+    let offers = "return vim.iter(require('lathe.chat.input.server_mentions').references()):map(function(r) return r.name .. '=' .. r.description end):join(' ')";
     assert_eq!(editor.lua_text(offers), "mcp:x://late=Late mcp:x://bad=s");
 }
 
@@ -114,7 +114,7 @@ fn n44_short_names_work_where_they_are_unique_and_a_missing_argument_ends_it() {
          use({ { text = 'done' } }, {}) send('/mcp:only')",
     );
     editor.wait_lua("chat.render:input() == 'aonly'");
-    let names = "local n = require('lathe.native.chat').commands() table.sort(n) return table.concat(n, ' ')";
+    let names = "local n = require('lathe.chat.input.server_mentions').commands() table.sort(n) return table.concat(n, ' ')";
     assert_eq!(editor.lua_text(names), "mcp:a:both mcp:a:needs mcp:a:only mcp:b:both mcp:needs mcp:only");
     editor.lua("chat.render:clear_input() send('/mcp:both')");
     editor.wait_lua("#told == 1");

@@ -5,9 +5,9 @@ local block = require("lathe.chat.draw.block")
 local calls = require("lathe.tools.call")
 local core = require("lathe.core")
 local events = require("lathe.events")
-local texts = require("lathe.chat.ask.question_text")
+local question_text = require("lathe.chat.ask.question_text")
 
-M.remembers = texts.remembers
+M.remembers = question_text.remembers
 
 ---@class lathe.Question
 ---@field call lathe.Call
@@ -38,7 +38,7 @@ function M.ask(chat, call, question)
   question.prompt = calls.question(call) -- once: it is the author's function
   chat.questions[#chat.questions + 1] = question
   call.block.state = "question"
-  call.block.question = texts.text(chat, question)
+  call.block.question = question_text.text(chat, question)
   chat.render:change_call(call.block)
   events.emit_call("ToolApprovalRequested", chat, call)
   if chat:is_visible() then
@@ -56,7 +56,7 @@ end
 function M.reflow(chat)
   for _, question in ipairs(chat.questions) do
     local call_block = question.call.block
-    local text = texts.text(chat, question)
+    local text = question_text.text(chat, question)
     if call_block.question and not vim.deep_equal(text.lines, call_block.question.lines) then
       question.is_seen = question.is_seen or chat.render:is_written(call_block)
       call_block.question = text

@@ -4,7 +4,7 @@ local M = {}
 
 local approvals = require("lathe.chat.ask.approvals")
 local block = require("lathe.chat.draw.block")
-local hints = require("lathe.chat.draw.input_hints")
+local input_hints = require("lathe.chat.draw.input_hints")
 
 local api = vim.api
 
@@ -35,17 +35,6 @@ function M.readable(value)
   end
   local ok, json = pcall(vim.json.encode, value)
   return ok and #json > 4 * MAX_LINE_BYTES and json or vim.inspect(value)
-end
-
----Names of arguments, in order.
----@param args table
----@return any[]
-function M.names(args)
-  local names = vim.tbl_keys(args)
-  table.sort(names, function(a, b)
-    return tostring(a) < tostring(b)
-  end)
-  return names
 end
 
 ---@param text string
@@ -125,7 +114,7 @@ end
 ---@param args table
 ---@param room integer rows
 function Sheet:add_arguments(args, room)
-  local names, texts, n_long = M.names(args), {}, 0
+  local names, texts, n_long = block.argument_names(args), {}, 0
   local function is_long(i)
     return #tostring(names[i]) + 2 + #texts[i] > self.width or texts[i]:find("\n", 1, true) ~= nil
   end
@@ -187,7 +176,7 @@ local function size(chat)
   for _, win in ipairs(vim.fn.win_findbuf(chat.bufnr)) do
     height = math.min(height or math.huge, api.nvim_win_get_height(win))
   end
-  local width = hints.width(chat.bufnr)
+  local width = input_hints.width(chat.bufnr)
   -- Two columns: the text is indented.
   return math.max((width or vim.o.columns) - 2, 10), height or vim.o.lines
 end

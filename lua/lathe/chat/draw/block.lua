@@ -315,4 +315,15 @@ function M.duration(ms)
   return M.clock(ms)
 end
 
+---Names of arguments, in order.
+---@param args table
+---@return any[]
+function M.argument_names(args)
+  local names = vim.tbl_keys(args)
+  table.sort(names, function(a, b)
+    return tostring(a) < tostring(b)
+  end)
+  return names
+end
+
 return M

@@ -4,8 +4,7 @@ local M = {}
 
 local block = require("lathe.chat.draw.block")
 local notify = require("lathe.notify")
-local places = require("lathe.chat.draw.positions")
-local question = require("lathe.chat.ask.question_text")
+local positions = require("lathe.chat.draw.positions")
 
 local api = vim.api
 
@@ -47,7 +46,7 @@ local function add_arguments(sheet, place)
   if not args then
     return add_text(sheet, text, "")
   end
-  for _, name in ipairs(question.names(args)) do
+  for _, name in ipairs(block.argument_names(args)) do
     local value = type(args[name]) == "string" and args[name] or vim.inspect(args[name])
     if value:find("\n", 1, true) then
       sheet.lines[#sheet.lines + 1] = block.one_line(tostring(name)) .. ":"
@@ -187,7 +186,7 @@ end
 local function find(chat)
   local render = chat.render
   if api.nvim_get_current_buf() == chat.bufnr then
-    local place = places.at(render, api.nvim_win_get_cursor(0)[1] - 1)
+    local place = positions.at(render, api.nvim_win_get_cursor(0)[1] - 1)
     if place then
       return place
     end

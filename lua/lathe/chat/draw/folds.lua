@@ -3,7 +3,7 @@
 local M = {}
 
 local block = require("lathe.chat.draw.block")
-local places = require("lathe.chat.draw.positions")
+local positions = require("lathe.chat.draw.positions")
 
 local api = vim.api
 
@@ -139,7 +139,7 @@ local function close_among(render, win, marks)
   api.nvim_win_call(win, function()
     for _, mark in ipairs(marks) do
       local row, end_row = mark[2], mark[4].end_row
-      local state = end_row > row and places.state_at(render, row)
+      local state = end_row > row and positions.state_at(render, row)
       if state and vim.fn.foldlevel(row + 1) == 0 and M.is_long(render, state, row, end_row) then
         spans[#spans + 1] = { row, end_row }
       end

@@ -3,7 +3,7 @@
 -- message (calls with their output, questions, reasoning) is left out: nothing in it changes how the rest looks.
 local M = {}
 
-local places = require("lathe.chat.draw.positions")
+local positions = require("lathe.chat.draw.positions")
 
 local api = vim.api
 
@@ -35,7 +35,7 @@ end
 ---@return { [1]: integer, [2]: integer }[] first row, row after the last
 local function stretches(bufnr, first, last)
   local found, at = {}, first
-  for _, span in ipairs(places.among(bufnr, first, last)) do
+  for _, span in ipairs(positions.among(bufnr, first, last)) do
     if span[1] > at then
       found[#found + 1] = { at, span[1] }
     end

@@ -4,7 +4,7 @@ local Input = {}
 
 local block = require("lathe.chat.draw.block")
 local buffer = require("lathe.chat.draw.buffer")
-local hints = require("lathe.chat.draw.input_hints")
+local input_hints = require("lathe.chat.draw.input_hints")
 
 local api = vim.api
 local now = vim.uv.now
@@ -27,7 +27,7 @@ end
 function Input:place_input(row)
   local held = self.held and { { (" (waits for the %s)"):format(self.held), "LatheFact" } } or nil
   api.nvim_buf_set_extmark(self.bufnr, ns_input, row, 0, { id = INPUT_MARK, virt_text = held })
-  hints.show(self)
+  input_hints.show(self)
 end
 
 ---The lines under the input's heading, without empty ones around them, and where they are.
@@ -127,7 +127,7 @@ function Input:take_input()
     end
     self.last_message = api.nvim_buf_set_extmark(bufnr, ns_heading, row, 0, {})
     self.held = nil
-    hints.take(self, row, end_row)
+    input_hints.take(self, row, end_row)
     self:place_input(end_row + 1)
   end)
   self.role, self.tail = "user", "lines"

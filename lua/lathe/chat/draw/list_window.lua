@@ -3,13 +3,13 @@ local M = {}
 
 local api = vim.api
 
-local windows = require("lathe.chat.draw.chat_window")
+local chat_window = require("lathe.chat.draw.chat_window")
 
 ---@param lines string[]
 ---@param title string
 ---@param keys string[]? further keys that close it
 function M.show(lines, title, keys)
-  local waits = windows.after_cmdwin(function()
+  local waits = chat_window.after_cmdwin(function()
     M.show(lines, title, keys)
   end)
   if waits then

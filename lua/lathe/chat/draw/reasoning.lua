@@ -2,7 +2,7 @@
 local M = {}
 
 local block = require("lathe.chat.draw.block")
-local compose = require("lathe.chat.draw.queue")
+local queued_lines = require("lathe.chat.draw.queued_lines")
 
 local now = vim.uv.now
 
@@ -59,7 +59,7 @@ function M.finish(render)
   end
   render.reasoning = nil
   local text = table.concat(thought.pieces):gsub("^%s*\n", ""):gsub("%s+$", "")
-  thought.lines = compose.cut(block.split(text))
+  thought.lines = queued_lines.cut(block.split(text))
   thought.pieces, thought.tail = nil, nil
   thought.is_live, thought.state, thought.last_line = false, "reasoning", nil
   local ms = now() - thought.running_since

@@ -3,8 +3,8 @@
 local Reread = {}
 
 local buffer = require("lathe.chat.draw.buffer")
-local fold = require("lathe.chat.draw.folds")
-local hints = require("lathe.chat.draw.input_hints")
+local folds = require("lathe.chat.draw.folds")
+local input_hints = require("lathe.chat.draw.input_hints")
 
 local api = vim.api
 
@@ -56,9 +56,9 @@ function Reread:restore(snapshot)
     end
   end
   self:place_input(math.min(snapshot.input_row, last_row))
-  hints.attach(self)
+  input_hints.attach(self)
   for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
-    fold.fill(self, win)
+    folds.fill(self, win)
   end
   for live in pairs(self.live) do -- it may have changed meanwhile
     self:change_call(live)

@@ -4,17 +4,17 @@ local M = {}
 
 local block = require("lathe.chat.draw.block")
 local buffer = require("lathe.chat.draw.buffer")
-local compose = require("lathe.chat.draw.queue")
-local fold = require("lathe.chat.draw.folds")
-local follow = require("lathe.chat.draw.autoscroll")
+local queued_lines = require("lathe.chat.draw.queued_lines")
+local folds = require("lathe.chat.draw.folds")
+local autoscroll = require("lathe.chat.draw.autoscroll")
 local highlight = require("lathe.chat.draw.highlight")
-local hints = require("lathe.chat.draw.input_hints")
+local input_hints = require("lathe.chat.draw.input_hints")
 local log = require("lathe.log")
 local notify = require("lathe.notify")
-local places = require("lathe.chat.draw.positions")
+local positions = require("lathe.chat.draw.positions")
 local reasoning = require("lathe.chat.draw.reasoning")
 local spinner = require("lathe.chat.draw.spinner")
-local typing = require("lathe.chat.draw.write_rate")
+local write_rate = require("lathe.chat.draw.write_rate")
 
 local api = vim.api
 local now = vim.uv.now
@@ -82,7 +82,7 @@ local ns_spin = api.nvim_create_namespace("lathe.spin")
 local Render = {}
 Render.__index = Render
 for _, methods in ipairs({
-  require("lathe.chat.draw.rewrite"),
+  require("lathe.chat.draw.redraw_block"),
   require("lathe.chat.draw.input_area"),
   require("lathe.chat.draw.reload"),
 }) do
@@ -139,7 +139,7 @@ function Render:close()
     return
   end
   self.closed = true
-  typing.watch(self, false)
+  write_rate.watch(self, false)
   self.write_timer:close()
   if self.spin_timer then
     self.spin_timer:close()
@@ -154,7 +154,7 @@ local function touch(self)
   end
   self.due = true
   local pause_ms = self.has_rest and REST_AFTER_MS or WRITE_EVERY_MS
-  if typing.is_elsewhere(self.bufnr) and not self.has_rest then
+  if write_rate.is_elsewhere(self.bufnr) and not self.has_rest then
     pause_ms = WRITE_SELDOM_MS
   end
   local wait_ms = self.written_ms + pause_ms - now()
@@ -285,7 +285,7 @@ function Render:block_at_cursor()
   if not self:is_alive() or api.nvim_get_current_buf() ~= self.bufnr then
     return nil
   end
-  local place = places.at(self, api.nvim_win_get_cursor(0)[1] - 1)
+  local place = positions.at(self, api.nvim_win_get_cursor(0)[1] - 1)
   return place and place.block
 end
 
@@ -308,7 +308,7 @@ local function write_queue(self)
   end
   local rest = vim.list_slice(self.queue, count + 1)
   self.queue = vim.list_slice(self.queue, 1, count)
-  local lines, joined, marks, tail = compose.lines(self)
+  local lines, joined, marks, tail = queued_lines.lines(self)
   self.queue = rest
   local row = self:input_row()
   if #lines == 0 then
@@ -359,7 +359,7 @@ function Render:flush()
   if #self.queue == 0 and #self.dirty == 0 then
     return
   end
-  local followers = follow.followers(self.bufnr, self:input_row())
+  local followers = autoscroll.followers(self.bufnr, self:input_row())
   local ok, err = pcall(buffer.write, self, function()
     local dirty = self.dirty
     self.dirty = vim.list_slice(dirty, MAX_ITEMS + 1)
@@ -379,13 +379,13 @@ function Render:flush()
   local to_fold = self.to_fold
   if to_fold[1] then
     self.to_fold = {}
-    fold.close(self, to_fold)
+    folds.close(self, to_fold)
   end
   if self.is_inviting then
-    hints.show(self)
+    input_hints.show(self)
   end
   self:spin()
-  follow.follow(self.bufnr, followers)
+  autoscroll.follow(self.bufnr, followers)
   highlight.cover(self)
   self.has_rest = #self.queue > 0 or #self.dirty > 0
   if self.has_rest then
@@ -398,14 +398,14 @@ end
 ---Starts or ends the spinner as needed.
 function Render:spin()
   local wanted = self:is_alive() and (self.waiting_since or next(self.live)) ~= nil
-  typing.watch(self, wanted)
+  write_rate.watch(self, wanted)
   if wanted and not self.spin_timer then
     self.spin_timer = assert(vim.uv.new_timer())
     self.spin_timer:start(
       SPIN_EVERY_MS,
       SPIN_EVERY_MS,
       vim.schedule_wrap(function()
-        local is_due = now() - (self.spun_ms or 0) >= WRITE_SELDOM_MS or not typing.is_elsewhere(self.bufnr)
+        local is_due = now() - (self.spun_ms or 0) >= WRITE_SELDOM_MS or not write_rate.is_elsewhere(self.bufnr)
         if is_due and self.spin_timer and self:is_alive() then
           self.spun_ms = now()
           spinner.draw(self)
@@ -441,7 +441,7 @@ end
 function Render:show_usage(usage)
   self.usage = usage
   if self:is_alive() then
-    hints.show(self)
+    input_hints.show(self)
   end
 end
 
@@ -450,7 +450,7 @@ end
 function Render:show_auto(auto)
   self.is_auto = auto
   if self:is_alive() then
-    hints.show(self)
+    input_hints.show(self)
   end
 end
 
@@ -469,7 +469,7 @@ local function cut_from(self, row)
   for _, mark in ipairs(api.nvim_buf_get_extmarks(self.bufnr, ns_look, { row, 0 }, { to, 0 }, {})) do
     self.states[mark[1]], self.sources[mark[1]] = nil, nil
   end
-  local followers = follow.followers(self.bufnr, to)
+  local followers = autoscroll.followers(self.bufnr, to)
   buffer.write(self, function()
     for _, ns in ipairs({ ns_heading, ns_look, ns_range, ns_question }) do
       api.nvim_buf_clear_namespace(self.bufnr, ns, row, to)
@@ -477,8 +477,8 @@ local function cut_from(self, row)
     api.nvim_buf_set_lines(self.bufnr, row, to, false, row > 0 and { "" } or {})
   end)
   self.carry, self.tail, self.tail_bytes = "", row > 0 and "lines" or nil, 0
-  hints.show(self)
-  follow.follow(self.bufnr, followers)
+  input_hints.show(self)
+  autoscroll.follow(self.bufnr, followers)
 end
 
 ---Removes the answer that came last.
@@ -526,7 +526,7 @@ function Render:clear()
   buffer.write(self, function()
     api.nvim_buf_set_lines(self.bufnr, 0, row, false, {})
   end)
-  hints.show(self)
+  input_hints.show(self)
   self:spin()
 end
 

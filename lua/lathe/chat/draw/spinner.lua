@@ -5,8 +5,8 @@ local api = vim.api
 local now = vim.uv.now
 
 local block = require("lathe.chat.draw.block")
-local follow = require("lathe.chat.draw.autoscroll")
-local hints = require("lathe.chat.draw.input_hints")
+local autoscroll = require("lathe.chat.draw.autoscroll")
+local input_hints = require("lathe.chat.draw.input_hints")
 
 local ns_range = api.nvim_create_namespace("lathe.range")
 local ns_spin = api.nvim_create_namespace("lathe.spin")
@@ -29,12 +29,12 @@ end
 ---@param self lathe.Render
 function M.draw(self)
   local bufnr, time_ms = self.bufnr, now()
-  local width = hints.width(bufnr)
+  local width = input_hints.width(bufnr)
   if not width then
     return
   end
   -- Lines that come or go must not move the end out of sight.
-  local followers = follow.followers(bufnr, self:input_row())
+  local followers = autoscroll.followers(bufnr, self:input_row())
   local n_below = 0
   api.nvim_buf_clear_namespace(bufnr, ns_spin, 0, -1)
   local frame = block.frame(time_ms, self.icons)
@@ -67,7 +67,7 @@ function M.draw(self)
   end
   if n_below ~= self.n_below then
     self.n_below = n_below
-    follow.follow(bufnr, followers)
+    autoscroll.follow(bufnr, followers)
   end
 end
 

@@ -6,7 +6,7 @@ local api = vim.api
 
 local context = require("lathe.chat.input.context")
 local mentions = require("lathe.tools.mentions")
-local native = require("lathe.native.chat")
+local server_mentions = require("lathe.chat.input.server_mentions")
 local provider_tools = require("lathe.adapters.provider_tools")
 local tools = require("lathe.tools")
 
@@ -60,7 +60,8 @@ end
 ---@return table[] items
 local function offered_contexts(chat, typed)
   local list = {}
-  local offers = vim.list_extend(context.offers(chat.cwd, vim.startswith(typed, "buffer:")), native.references())
+  local offers =
+    vim.list_extend(context.offers(chat.cwd, vim.startswith(typed, "buffer:")), server_mentions.references())
   for _, offer in ipairs(offers) do
     list[#list + 1] = item("#{" .. offer.name .. "}", offer.name, "context", one_line(offer.description))
   end
@@ -71,7 +72,7 @@ end
 local function offered_commands()
   return vim.tbl_map(function(name)
     return item("/" .. name, name, "prompt", "")
-  end, native.commands())
+  end, server_mentions.commands())
 end
 
 ---What is being written before the cursor.

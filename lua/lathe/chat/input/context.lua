@@ -1,10 +1,10 @@
 -- What `#{buffer}` and `#{selection}` in a message stand for. Their text is read by `buffer_text.lua`; what is done with a
--- message is in `message.lua`.
+-- message is in `user_message.lua`.
 local M = {}
 
 local api = vim.api
 
-local excerpts = require("lathe.chat.input.buffer_text")
+local buffer_text = require("lathe.chat.input.buffer_text")
 local mentions = require("lathe.tools.mentions")
 
 -- The window used last -----------------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ function M.watch()
     desc = "lathe: note the window used last",
     callback = note,
   })
-  excerpts.watch(group)
+  buffer_text.watch(group)
   note()
 end
 
@@ -152,15 +152,15 @@ end
 ---@return { name: string, description: string }[]
 function M.offers(cwd, with_names)
   local bufnr = M.last_buffer()
-  local name = bufnr and excerpts.name(bufnr, cwd) or "there is none"
+  local name = bufnr and buffer_text.name(bufnr, cwd) or "there is none"
   local list = { { name = "buffer", description = name } }
-  if bufnr and excerpts.selected(bufnr) then
+  if bufnr and buffer_text.selected(bufnr) then
     list[2] = { name = "selection", description = "in " .. name }
   end
   for _, other in ipairs(with_names and api.nvim_list_bufs() or {}) do
     local is_blank = api.nvim_buf_get_name(other) == "" and not vim.bo[other].modified
     if vim.bo[other].buflisted and is_normal(other) and not is_blank then
-      local called = excerpts.name(other, cwd)
+      local called = buffer_text.name(other, cwd)
       local is_plain = called:sub(1, 1) ~= "[" and not called:find("[%s{}@#]")
       list[#list + 1] = { name = "buffer:" .. (is_plain and called or other), description = called }
     end
@@ -189,8 +189,8 @@ function M.faults(text, cwd)
   local faults = {}
   for _, mention in ipairs(mentions_in(text)) do
     local bufnr, fault = buffer_of(mention)
-    if bufnr and mention.kind == "selection" and not excerpts.selected(bufnr) then
-      fault = ("nothing was selected in %s"):format(excerpts.name(bufnr, cwd))
+    if bufnr and mention.kind == "selection" and not buffer_text.selected(bufnr) then
+      fault = ("nothing was selected in %s"):format(buffer_text.name(bufnr, cwd))
     end
     if fault then
       faults[#faults + 1] = mention.text .. ": " .. fault
@@ -214,19 +214,19 @@ function M.resolve(text, limits, cwd)
     local bufnr, fault = buffer_of(mention)
     local excerpt
     if bufnr then
-      excerpt, fault = excerpts.read(bufnr, mention.kind == "selection" and "selection" or nil, limits, cwd)
+      excerpt, fault = buffer_text.read(bufnr, mention.kind == "selection" and "selection" or nil, limits, cwd)
     end
     if not excerpt then
       faults[#faults + 1] = mention.text .. ": " .. fault
     else
       local words = mention.kind == "selection" and "the selection in " or "the buffer "
-      parts[#parts + 1] = text:sub(at, mention.from - 1) .. words .. excerpts.span(excerpt.name)
+      parts[#parts + 1] = text:sub(at, mention.from - 1) .. words .. buffer_text.span(excerpt.name)
       at = mention.to + 1
       local key = mention.kind .. bufnr
       if not seen[key] then
         seen[key] = true
-        blocks[#blocks + 1] = words:gsub("^t", "T") .. excerpts.fenced(excerpt, limits.max_bytes)
-        local mark = excerpts.mark(excerpt, limits.max_bytes)
+        blocks[#blocks + 1] = words:gsub("^t", "T") .. buffer_text.fenced(excerpt, limits.max_bytes)
+        local mark = buffer_text.mark(excerpt, limits.max_bytes)
         cuts[#cuts + 1] = mark and ("%s is %s"):format(mention.text, mark)
       end
     end

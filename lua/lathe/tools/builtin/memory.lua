@@ -1,7 +1,7 @@
 -- memory: notes that the model keeps from chat to chat, as files in the state folder. Providers that know such a tool
--- call it in this form, too. What happens to the files is in `tools/memory.lua`.
+-- call it in this form, too. What happens to the files is in `tools/memory_files.lua`.
 
-local memory = require("lathe.tools.memory")
+local memory_files = require("lathe.tools.memory_files")
 
 ---@param description string
 ---@return table
@@ -40,7 +40,7 @@ return {
     .. "begin a task, and write down what will help later. What you have not written is gone after this chat.",
   cmds = {
     function(self, args)
-      local result, succeeded = memory.run(args, self.tool.opts.whitelist)
+      local result, succeeded = memory_files.run(args, self.tool.opts.whitelist)
       return { status = succeeded and "success" or "error", data = result }
     end,
   },
@@ -57,7 +57,7 @@ return {
     prompt_condition = function(self)
       local args = self.args
       for _, path in ipairs({ args.path or false, args.old_path or false, args.new_path or false }) do
-        local place = path and memory.place(path, self.opts.whitelist)
+        local place = path and memory_files.place(path, self.opts.whitelist)
         if place and not place.is_own then
           return args.command ~= "view"
         end

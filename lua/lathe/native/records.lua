@@ -1,11 +1,11 @@
 -- What chats can be offered of native servers: tools under their names for the model, and groups. What makes a definition
--- good is in `define.lua`, what runs in `tool.lua`.
+-- good is in `validate.lua`, what runs in `handler_tool.lua`.
 local M = {}
 
 local config = require("lathe.config")
 local core = require("lathe.core")
-local define = require("lathe.native.define")
-local encode = require("lathe.tools.schema").encode
+local validate = require("lathe.native.validate")
+local encode = require("lathe.tools.schema_json").encode
 local readable = require("lathe.readable").text
 local store = require("lathe.native.store")
 
@@ -183,7 +183,7 @@ local function schema_of(record)
   elseif schema == nil then
     return EMPTY
   end
-  local fault = define.schema_fault(schema)
+  local fault = validate.schema_fault(schema)
   if fault then
     complain(record, "inputSchema", "is no object schema: " .. fault, "error")
     return last
@@ -275,14 +275,14 @@ function M.tool(name)
   local record = M.record(name)
   if not record then
     -- Loaded on first use, as what runs tools is: most chats have no native server.
-    return store.has_any() and require("lathe.native.mcp").tool(name) or nil
+    return store.has_any() and require("lathe.native.mcp_group").tool(name) or nil
   end
   if not record.read_in then
     read(record)
   end
   if not record.tool then
     record.schema = record.schema or vim.json.decode(record.schema_text)
-    record.tool = require("lathe.native.tool").build(record)
+    record.tool = require("lathe.native.handler_tool").build(record)
   end
   return record.tool
 end
@@ -298,7 +298,7 @@ function M.names()
     vim.list_extend(names, members[group])
   end
   if group_order[1] then
-    vim.list_extend(names, require("lathe.native.mcp").names)
+    vim.list_extend(names, require("lathe.native.mcp_group").names)
   end
   return names
 end
@@ -324,7 +324,7 @@ end
 function M.group(name)
   local server = update() and groups[name]
   if not server then
-    return name == "mcp" and group_order[1] and require("lathe.native.mcp").group or nil
+    return name == "mcp" and group_order[1] and require("lathe.native.mcp_group").group or nil
   elseif server.status ~= "connected" then
     return nil
   end

@@ -2,7 +2,7 @@
 -- see hundreds of tools.
 local M = {}
 
-local approval = require("lathe.native.auto_approve")
+local auto_approve = require("lathe.native.auto_approve")
 local errors = require("lathe.native.error")
 local resources = require("lathe.native.resource")
 local store = require("lathe.native.store")
@@ -158,7 +158,7 @@ function M.tool(name)
         cmds = { access_resource },
         opts = { require_approval_before = true },
         native = function(_, call)
-          local asks, denied = approval.resource(call.args.server_name, call.args.uri)
+          local asks, denied = auto_approve.resource(call.args.server_name, call.args.uri)
           call.tool.opts.require_approval_before = asks
           return denied
         end,

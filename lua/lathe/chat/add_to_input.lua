@@ -4,7 +4,7 @@ local M = {}
 local api = vim.api
 
 local chats = require("lathe.chat")
-local excerpts = require("lathe.chat.input.buffer_text")
+local buffer_text = require("lathe.chat.input.buffer_text")
 local notify = require("lathe.notify")
 
 ---The chat to add to; opened beside the current window when there is none.
@@ -39,11 +39,11 @@ function M.add(opts)
   end
   local text, cut
   if which then
-    local excerpt, fault = excerpts.read(bufnr, which, chat.limits, chat.cwd)
+    local excerpt, fault = buffer_text.read(bufnr, which, chat.limits, chat.cwd)
     if not excerpt then
       return notify.warn(fault or "there is nothing to add")
     end
-    text, cut = excerpts.fenced(excerpt, chat.limits.max_bytes), excerpts.mark(excerpt, chat.limits.max_bytes)
+    text, cut = buffer_text.fenced(excerpt, chat.limits.max_bytes), buffer_text.mark(excerpt, chat.limits.max_bytes)
   else
     text = ("#{buffer:%d}"):format(bufnr)
   end

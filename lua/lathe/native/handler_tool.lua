@@ -1,10 +1,10 @@
 -- A tool of a native server as the engine runs it: a tool like every other, whose one cmd calls the handler.
 local M = {}
 
-local approval = require("lathe.native.auto_approve")
+local auto_approve = require("lathe.native.auto_approve")
 local config = require("lathe.config")
-local request = require("lathe.native.request")
-local run = require("lathe.native.run")
+local handler_request = require("lathe.native.handler_request")
+local handler_call = require("lathe.native.handler_call")
 
 ---@param view lathe.Tools
 ---@return lathe.Call?
@@ -27,14 +27,14 @@ end
 ---@return lathe.CmdResult?
 local function call_handler(record, view, args, opts)
   local call, chat = call_of(view), view.chat
-  local caller = request.caller(record.server, {
+  local caller = handler_request.caller(record.server, {
     chat = chat,
     tool_call_id = call and call.function_call.id,
     auto_approve = call and call.native and call.native.auto_approve or chat.is_auto == true,
     caller = chat.run_opts and chat.run_opts.caller,
   })
   local is_running, early = true, nil
-  local started = run.start({
+  local started = handler_call.start({
     kind = "tool",
     whose = whose(record),
     server = record.server,
@@ -70,7 +70,7 @@ end
 ---@return string? denied
 local function prepare(record, chat, call)
   local def, tool = record.def, call.tool
-  local asks, denied = approval.tool(record.server.name, def, call.args)
+  local asks, denied = auto_approve.tool(record.server.name, def, call.args)
   if denied then
     return denied
   end

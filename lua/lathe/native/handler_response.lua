@@ -1,7 +1,7 @@
--- The response builders of handlers. What was built is looked at in `result.lua`.
+-- The response builders of handlers. What was built is looked at in `handler_result.lua`.
 local M = {}
 
-local shown = require("lathe.native.result").shown
+local shown = require("lathe.native.handler_result").shown
 
 ---@class lathe.native.Response
 ---@field kind "tool"|"resource"|"prompt"

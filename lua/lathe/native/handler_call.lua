@@ -4,9 +4,9 @@ local M = {}
 
 local events = require("lathe.events")
 local log = require("lathe.log")
-local request = require("lathe.native.request")
-local response = require("lathe.native.response")
-local result = require("lathe.native.result")
+local handler_request = require("lathe.native.handler_request")
+local handler_response = require("lathe.native.handler_response")
+local handler_result = require("lathe.native.handler_result")
 
 ---@class lathe.native.Run
 ---@field cancel fun(code: string?, text: string?) ends it; without a code only its signal is fired
@@ -31,11 +31,11 @@ end
 ---@param whose string
 ---@return lathe.native.Outcome
 local function outcome_of(value, builder, whose)
-  local items, is_error = result.items_of(value)
+  local items, is_error = handler_result.items_of(value)
   if not items then
-    return result.error("INVALID_RESULT", result.unusable(whose, "it is a " .. type(value)))
+    return handler_result.error("INVALID_RESULT", handler_result.unusable(whose, "it is a " .. type(value)))
   elseif builder.kind == "tool" then
-    return result.of_items(items, is_error, whose)
+    return handler_result.of_items(items, is_error, whose)
   end
   local text = is_error and type(items[1]) == "table" and items[1].text or ""
   return { code = is_error and "ERROR" or "OK", items = items, text = text, media = {} }
@@ -55,7 +55,7 @@ end
 ---@param done fun(outcome: lathe.native.Outcome)
 ---@return lathe.native.Run
 function M.start(call, done)
-  local req, fire = request.new(call.server, call.fields, call.caller)
+  local req, fire = handler_request.new(call.server, call.fields, call.caller)
   local run = { server = call.server.name } ---@type lathe.native.Run
   local is_settled, was_returned, was_late_logged = false, false, false
 
@@ -66,7 +66,7 @@ function M.start(call, done)
   end
 
   local builder
-  builder = response.new(call.kind, function(value, is_late)
+  builder = handler_response.new(call.kind, function(value, is_late)
     if not is_late and not is_settled then
       return settle(outcome_of(value, builder, call.whose))
     end
@@ -82,7 +82,7 @@ function M.start(call, done)
     log.error(("native: %s: %s%s"):format(call.whose, text, trace))
     if not is_settled then
       builder.is_settled = true
-      settle(result.error("HANDLER_ERROR", text, trace))
+      settle(handler_result.error("HANDLER_ERROR", text, trace))
     end
   end, call.uri)
 
@@ -94,7 +94,7 @@ function M.start(call, done)
     builder.is_settled = true
     fire()
     if code then
-      return settle(result.error(code, text or code))
+      return settle(handler_result.error(code, text or code))
     end
     is_settled = true
   end
@@ -159,7 +159,7 @@ function M.timed(call, limit_ms, chat, done)
       if run then
         run.cancel()
       end
-      finish(result.error("TIMEOUT", ("%s timed out after %d ms"):format(call.whose, limit_ms)))
+      finish(handler_result.error("TIMEOUT", ("%s timed out after %d ms"):format(call.whose, limit_ms)))
     end)
     run = M.start(call, finish)
   end
@@ -172,7 +172,7 @@ function M.timed(call, limit_ms, chat, done)
     if run then
       run.cancel()
     end
-    finish(result.error("CANCELLED", call.whose .. " was cancelled"))
+    finish(handler_result.error("CANCELLED", call.whose .. " was cancelled"))
   end
 end
 

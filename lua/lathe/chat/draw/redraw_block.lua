@@ -4,9 +4,9 @@
 local Blocks = {}
 
 local block = require("lathe.chat.draw.block")
-local hints = require("lathe.chat.draw.input_hints")
+local input_hints = require("lathe.chat.draw.input_hints")
 local buffer = require("lathe.chat.draw.buffer")
-local fold = require("lathe.chat.draw.folds")
+local folds = require("lathe.chat.draw.folds")
 
 local api = vim.api
 
@@ -19,7 +19,7 @@ local ns_question = api.nvim_create_namespace("lathe.question") -- colours of te
 ---@param call_block lathe.Block
 ---@param row integer
 local function look(self, call_block, row)
-  local opts = block.look(call_block, self.icons, call_block.fact and hints.width(self.bufnr))
+  local opts = block.look(call_block, self.icons, call_block.fact and input_hints.width(self.bufnr))
   if opts then
     call_block.look = api.nvim_buf_set_extmark(self.bufnr, ns_look, row, 0, opts)
   end
@@ -84,7 +84,7 @@ function Blocks:place(call_block, row, n_lines, first)
   if call_block.state == "reasoning" then
     dim(self, row + 1, row + n_lines)
   end
-  if n_lines > 1 and fold.is_long(self, call_block.state, row, row + n_lines - 1) then
+  if n_lines > 1 and folds.is_long(self, call_block.state, row, row + n_lines - 1) then
     self.to_fold[#self.to_fold + 1] = call_block.range
   end
 end

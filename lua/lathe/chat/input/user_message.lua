@@ -4,7 +4,7 @@ local M = {}
 
 local context = require("lathe.chat.input.context")
 local mentions = require("lathe.tools.mentions")
-local native = require("lathe.native.chat")
+local server_mentions = require("lathe.chat.input.server_mentions")
 local notify = require("lathe.notify")
 local tools = require("lathe.tools")
 
@@ -43,7 +43,7 @@ local function resolve(chat, typed)
   local text, blocks, faults, cuts = context.resolve((mentioned(chat, typed)), chat.limits, chat.cwd)
   if not faults[1] then
     -- Only what the user has typed: a buffer's text may hold the same signs.
-    table.insert(blocks, 1, native.insert(chat, text))
+    table.insert(blocks, 1, server_mentions.insert(chat, text))
   end
   return table.concat(blocks, "\n\n"), faults, cuts
 end
