@@ -8,6 +8,8 @@ use std::process::Command;
 
 #[path = "repository/circles.rs"]
 mod circles;
+#[path = "repository/names.rs"]
+mod names;
 #[path = "repository/rust_circles.rs"]
 mod rust_circles;
 #[path = "repository/tokens.rs"]

@@ -134,3 +134,54 @@ fn every_spelling_of_a_require_is_found() {
     assert_eq!(through(r#"local entry = { path = "a.c" }"#), expected);
     assert_eq!(through(r#"return package.loaded["a.c"]"#), expected);
 }
+
+/// Rooms of the Lua side from the top down, `=` for one module without what is below its name. A room gets at what stands
+/// below it, the rooms of one line at nothing of each other; what has no room is below all of them.
+const ROOMS: [&[&str]; 8] = [
+    &["lathe.command", "lathe.health", "lathe.compat"],
+    &["=lathe"],
+    &["=lathe.native"], // its public API; what it is made of is in the last line
+    &["lathe.chat"],
+    &["lathe.chat.ask", "lathe.chat.input"],
+    &["lathe.chat.draw"],
+    &["lathe.tools"],
+    &["lathe.adapters", "lathe.native"],
+];
+
+/// The room of a module, and its line.
+fn room_of(module: &str) -> Option<(usize, &'static str)> {
+    let is_in = |room: &str| match room.strip_prefix('=') {
+        Some(room) => module == room,
+        None => module == room || module.strip_prefix(room).is_some_and(|rest| rest.starts_with('.')),
+    };
+    let rooms = ROOMS.iter().enumerate().flat_map(|(line, rooms)| rooms.iter().map(move |room| (line, *room)));
+    rooms.filter(|(_, room)| is_in(room)).max_by_key(|(_, room)| room.len())
+}
+
+#[test]
+fn rooms_require_downwards() {
+    let mut upwards = Vec::new();
+    for (from, needed) in &lua_graph(&files(&["lua"], &[".lua"])) {
+        let own = room_of(from);
+        for to in needed {
+            let Some((line, room)) = room_of(to) else { continue };
+            // The configuration says where built-in tools are; it loads none.
+            let is_entry = from == "lathe.config" && room == "lathe.tools" && to.contains(".builtin.");
+            let is_below = own.is_some_and(|(own_line, own_room)| own_room == room || own_line < line);
+            if !is_below && !is_entry {
+                upwards.push(format!("{from} -> {to}"));
+            }
+        }
+    }
+    let rule = "a room requires what stands below it, see `ROOMS`";
+    assert!(upwards.is_empty(), "{rule}\n{}", upwards.join("\n"));
+}
+
+#[test]
+fn a_module_is_in_its_innermost_room() {
+    assert_eq!(room_of("lathe.chat.draw.block"), Some((5, "lathe.chat.draw")));
+    assert_eq!(room_of("lathe.chat.effects"), Some((3, "lathe.chat")));
+    assert_eq!(room_of("lathe.native"), Some((2, "=lathe.native")));
+    assert_eq!(room_of("lathe.native.store"), Some((7, "lathe.native")));
+    assert_eq!(room_of("lathe.config"), None);
+}

@@ -5,7 +5,7 @@ local M = {}
 local config = require("lathe.config")
 local core = require("lathe.core")
 local validate = require("lathe.native.validate")
-local encode = require("lathe.tools.schema_json").encode
+local encode = require("lathe.schema_json").encode
 local readable = require("lathe.readable").text
 local store = require("lathe.native.store")
 

@@ -5,7 +5,7 @@ local core = require("lathe.core")
 local native = require("lathe.native.records")
 local provider_tools = require("lathe.adapters.provider_tools")
 local provider = require("lathe.tools.provider")
-local schema_json = require("lathe.tools.schema_json")
+local schema_json = require("lathe.schema_json")
 local tools = require("lathe.tools")
 
 local hrtime = vim.uv.hrtime

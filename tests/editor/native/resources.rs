@@ -114,7 +114,8 @@ fn n44_short_names_work_where_they_are_unique_and_a_missing_argument_ends_it() {
          use({ { text = 'done' } }, {}) send('/mcp:only')",
     );
     editor.wait_lua("chat.render:input() == 'aonly'");
-    let names = "local n = require('lathe.chat.input.server_mentions').commands() table.sort(n) return table.concat(n, ' ')";
+    let names =
+        "local n = require('lathe.chat.input.server_mentions').commands() table.sort(n) return table.concat(n, ' ')";
     assert_eq!(editor.lua_text(names), "mcp:a:both mcp:a:needs mcp:a:only mcp:b:both mcp:needs mcp:only");
     editor.lua("chat.render:clear_input() send('/mcp:both')");
     editor.wait_lua("#told == 1");
