@@ -25,13 +25,14 @@ use tokio::task::AbortHandle;
 
 use crate::adapter::Item;
 use crate::adapter::scripted::{self, Step};
-use crate::engine::{ChatId, Event, KillReason, RequestId};
+use crate::engine::effect::KillReason;
+use crate::engine::event::{ChatId, Event, RequestId};
 use crate::error::Error;
 use crate::gate::approvals::Approval;
 use crate::gate::judge::Judged;
 use crate::gate::pair::Wants;
 use crate::gate::{Fact, Found, Permissions};
-use crate::native::media::Given;
+use crate::media::Given;
 use crate::output::{self, Limits, Spill};
 use crate::schema::{self, Schemas};
 use crate::tool::{ArgumentsError, CallId, CheckedCall, KeptMedia, SchemaId, UncheckedCall};

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 pub use decode::decode;
 pub use normalise::normalise;
 
-use crate::native::router::{self, Routed};
+use crate::tool::router::{self, Routed};
 use crate::tool::{ArgumentsError, CheckedCall, SchemaId, UncheckedCall};
 
 /// Why a schema cannot be used. It is a fault of the tool, not of the arguments.

@@ -1,5 +1,8 @@
 //! Tools as the engine sees them: names, schema ids and flags. What a tool does stays in Lua or in a process.
 
+pub mod names;
+pub mod router;
+
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;

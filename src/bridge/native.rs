@@ -6,13 +6,14 @@ use std::path::PathBuf;
 
 use mlua::{Lua, Table, Value};
 
-use super::convert::{Fields, integer_argument};
+use super::fields::{Fields, integer_argument};
 use super::{Exports, string};
-use crate::engine::{ChatId, Event};
+use crate::engine::event::{ChatId, Event};
 use crate::error::Error;
-use crate::native::media::{self, Given, Kind};
-use crate::native::{names, uri};
+use crate::media::{self, Given, Kind};
 use crate::tool::CallId;
+use crate::tool::names;
+use crate::uri;
 
 impl Exports<'_> {
     /// Names, URIs and media.

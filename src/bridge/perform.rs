@@ -5,11 +5,13 @@ use std::time::Instant;
 
 use mlua::{FromLuaMulti, Function, IntoLuaMulti, Lua, MultiValue, Value};
 
-use super::convert::{Fields, JsonMarks, Unfolding, exact_text, integer, text};
+use super::fields::{Fields, exact_text, integer, text};
 use super::permissions::{self, Asked};
 use super::replies::Make;
-use crate::chat::restore::{Body, Look};
-use crate::engine::{Answer, ChatId, Effect, Event, LogLevel, Notice, Output, OutputOutcome, Retry, TurnEnd};
+use super::unfold::{JsonMarks, Unfolding};
+use crate::engine::effect::{Effect, LogLevel, Notice, Output, TurnEnd};
+use crate::engine::event::{Answer, ChatId, Event, OutputOutcome, Retry};
+use crate::engine::restore::{Body, Look};
 use crate::error::Error;
 use crate::gate::{Cause, Fact, Found};
 use crate::message::Message;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use mlua::{IntoLua, Lua, Value};
 
-use super::convert::{Fields, exact_texts};
+use super::fields::{Fields, exact_texts};
 use super::{Exports, chat, number};
-use crate::engine::Event;
+use crate::engine::event::Event;
 use crate::error::Error;
 use crate::gate::pair::Wants;
 use crate::gate::rule::Action;

@@ -8,12 +8,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use mlua::Lua;
 
-use super::convert::Unfolding;
 use super::guard;
 use super::perform::{PerformError, Performers, not_prepared, reply_after_fault};
 use super::replies::Replies;
+use super::unfold::Unfolding;
 use super::waker::Waker;
-use crate::engine::{ChatId, ChatSettings, Effect, Engine, Event, LogLevel};
+use crate::engine::Engine;
+use crate::engine::effect::{Effect, LogLevel};
+use crate::engine::event::{ChatId, ChatSettings, Event};
 use crate::gate::approvals::Approval;
 use crate::message::Message;
 use crate::runtime::inbox::Inbox;

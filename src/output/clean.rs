@@ -1,7 +1,7 @@
 //! Terminal output to plain lines: control sequences go, carriage-return progress and backspaces are folded. Gets text
 //! (see `decode.rs`), gives what `Kept` cuts.
 
-use super::kept::Kept;
+use super::kept::{Kept, floor};
 
 /// A line longer than this is passed on in pieces; only the last piece can still be overwritten.
 const MAX_LINE_BYTES: usize = 64 * 1024;
@@ -214,22 +214,4 @@ impl vte::Perform for Line {
             _ => {}
         }
     }
-}
-
-/// The largest character boundary that is not beyond `at`.
-pub(super) fn floor(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-/// The smallest character boundary that is not before `at`.
-pub(super) fn ceil(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
-    at
 }

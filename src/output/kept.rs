@@ -1,6 +1,5 @@
 //! The part of a text that is kept: the start and the end in bounded memory while it streams, the cut at the end.
 
-use super::clean::{ceil, floor};
 use super::{Keep, Limits, Removed};
 
 /// A live display gets no more of a line.
@@ -154,4 +153,22 @@ fn tail(text: &str, max_lines: usize, max_bytes: usize) -> Option<&str> {
         Some(start) if start < text.len() || max_lines == 1 => Some(&text[start..]),
         _ => Some(&text[ceil(text, text.len().saturating_sub(max_bytes))..]),
     }
+}
+
+/// The largest character boundary that is not beyond `at`.
+pub(super) fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// The smallest character boundary that is not before `at`.
+pub(super) fn ceil(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
 }

@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 
 use super::inbox::Inbox;
 use super::lock;
-use crate::engine::{ChatId, Event};
+use crate::engine::event::{ChatId, Event};
 use crate::gate::approvals::Approval;
 use crate::gate::{Fact, Found};
 use crate::tool::CallId;

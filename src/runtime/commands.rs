@@ -15,7 +15,8 @@ use tempfile::NamedTempFile;
 use super::inbox::Inbox;
 use super::process::{self, Processes, Running, Stop};
 use crate::command::{self, Carrier, CommandError, Value};
-use crate::engine::{ChatId, Event, KillReason};
+use crate::engine::effect::KillReason;
+use crate::engine::event::{ChatId, Event};
 use crate::output::{Encoding, Limits, Spill};
 use crate::tool::CallId;
 

@@ -184,7 +184,7 @@ impl Http {
         let (target, mut response) = loop {
             let failure = match self.fetch(&prepared, target.clone()).await {
                 Ok(answer) => break answer,
-                Err(failure) => failure.without(&secrets),
+                Err(failure) => secrets.hide_in(failure),
             };
             let wait = (attempt < retries).then(|| retry::wait(&failure, attempt, &self.outside)).flatten();
             let Some(wait) = wait else { return Err(failure) };
@@ -201,7 +201,7 @@ impl Http {
                 Ok(Ok(Some(chunk))) if chunk.is_empty() => {}
                 Ok(Ok(Some(chunk))) => on_event(HttpEvent::Chunk(chunk)),
                 Ok(Ok(None)) => return Ok(()),
-                Ok(Err(error)) => return Err(HttpError::in_the_middle(error, &target).without(&secrets)),
+                Ok(Err(error)) => return Err(secrets.hide_in(HttpError::in_the_middle(error, target.host()))),
                 Err(_) => return Err(HttpError::Idle { host: target.host(), limit_ms: idle_ms }),
             }
         }
@@ -225,14 +225,14 @@ impl Http {
     async fn ask(&self, request: &Prepared, target: &Target) -> Result<Response, HttpError> {
         let limits = request.limits;
         let route = request.environment.route(request.proxy.as_deref(), target)?;
-        let via = route.as_ref().map(client::Route::shown);
+        let via = route.as_ref().map(environment::Route::shown);
         let client = self.clients.get(request, route, target, &self.outside).await?;
         let url = target.url().clone();
         let built = if request.is_get { client.get(url) } else { client.post(url).body(request.body.clone()) };
         let answer = built.headers(request.headers.clone()).send();
         match timeout(Duration::from_millis(limits.first_byte_ms), answer).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(HttpError::before_the_head(error, target, via, limits.connect_ms)),
+            Ok(Err(error)) => Err(HttpError::before_the_head(error, target.host(), via, limits.connect_ms)),
             Err(_) => Err(HttpError::FirstByte { host: target.host(), limit_ms: limits.first_byte_ms }),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::adapter::Item;
-use crate::engine::Event;
+use crate::engine::event::Event;
 
 /// A queue that any thread may fill; the main loop empties it.
 pub struct Inbox {
@@ -91,7 +91,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::engine::{ChatId, RequestId};
+    use crate::engine::event::{ChatId, RequestId};
 
     const CHAT: ChatId = ChatId(1);
 

@@ -8,7 +8,7 @@ use super::http::Http;
 use super::provider::{self, Part, ProviderRequest, first};
 use super::{Inbox, steps};
 use crate::adapter::{EndReason, Item};
-use crate::engine::{ChatId, Event};
+use crate::engine::event::{ChatId, Event};
 pub use crate::gate::judge::SCHEMA;
 pub use crate::gate::judge::one_line;
 use crate::gate::judge::{self, Judged, MAX_ANSWER_BYTES};

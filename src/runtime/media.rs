@@ -8,8 +8,8 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::media::{self, Given, Kind, Media};
 use crate::message::Attachment;
-use crate::native::media::{self, Given, Kind, Media};
 use crate::tool::KeptMedia;
 
 /// A larger picture is not sent to a model.

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use super::http::{Http, HttpError, HttpEvent, HttpRequest, Secrets};
 use super::inbox::Inbox;
 use crate::adapter::{self, Asked, BuildInput, Built, Decoder, Dialect, Item, Origin, ToolDefinition, Wire};
-use crate::engine::{ChatId, Event, RequestId, Retry};
+use crate::engine::event::{ChatId, Event, RequestId, Retry};
 use crate::message::Message;
 
 /// How long the body of an answer that is complete may take to end. Some servers keep it open.

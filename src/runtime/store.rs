@@ -18,9 +18,10 @@ use files::{Keep, Place};
 use writer::{Disk, Writing};
 
 use super::inbox::Inbox;
-use crate::chat::restore::{Look, Restored};
-use crate::engine::{ChatId, Effect, Event};
-use crate::saved::{Meta, Record, Recorder};
+use crate::engine::effect::Effect;
+use crate::engine::event::{ChatId, Event};
+use crate::engine::restore::{Look, Restored};
+use crate::engine::saved::{Meta, Record, Recorder};
 use crate::tool::CallId;
 
 /// How long [`Store::finish`] waits for what is not written yet, at most.

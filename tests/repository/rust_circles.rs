@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::circles::{Graph, circle};
+use super::circles::{Graph, assert_no_circle, circle};
+use super::files;
 use super::tokens::{Token, rust_tokens};
 
 /// The module that a Rust file is, as the names on the way to it.
@@ -188,8 +189,8 @@ fn are_of_one_module(a: &str, b: &str) -> bool {
 }
 
 /// Which Rust files use which others.
-fn rust_graph(sources: &[(String, String)]) -> Graph {
-    let is_test = |path: &str| path.ends_with("/tests.rs") || path.ends_with("/testing.rs");
+pub fn rust_graph(sources: &[(String, String)]) -> Graph {
+    let is_test = |path: &str| path.ends_with("/tests.rs") || path.contains("/tests/") || path.ends_with("/testing.rs");
     let tokens: Vec<_> = sources
         .iter()
         .filter(|(path, _)| !is_test(path))
@@ -218,8 +219,17 @@ fn rust_graph(sources: &[(String, String)]) -> Graph {
 }
 
 #[test]
+fn rust_files_use_each_other_downwards_only() {
+    assert_no_circle(
+        &rust_graph(&files(&["src"], &[".rs"])),
+        "Rust files use each other downwards only: `src/lib.rs` draws the map. Move what both need below both of them, or \
+         hand it down as an argument.",
+    );
+}
+
+#[test]
 fn every_spelling_of_a_use_is_found() {
-    let files = |code: &str| {
+    let sources = |code: &str| {
         [
             ("src/lib.rs", "pub mod a; pub mod b; pub mod c;"),
             ("src/a.rs", "use crate::b::Name;\nmod part;\npub use part::Inner;"),
@@ -229,7 +239,7 @@ fn every_spelling_of_a_use_is_found() {
         ]
         .map(|(path, code)| (path.to_string(), code.to_string()))
     };
-    let found = |code: &str| circle(&rust_graph(&files(code)));
+    let found = |code: &str| circle(&rust_graph(&sources(code)));
     for code in [
         "use crate::a::Item;",
         "use crate::{a::Item, c};",
@@ -257,7 +267,7 @@ fn every_spelling_of_a_use_is_found() {
         assert_eq!(found(code), None, "{code}");
     }
     // Through a name that another module has imported: what it stands for counts.
-    let graph = rust_graph(&files("use crate::a::Inner; use crate::c::Renamed;"));
+    let graph = rust_graph(&sources("use crate::a::Inner; use crate::c::Renamed;"));
     assert!(graph["src/b.rs"].contains("src/a/part.rs"), "{graph:?}");
     assert!(!graph["src/b.rs"].contains("src/a.rs"), "{graph:?}");
     assert!(graph["src/a/part.rs"].is_empty(), "a part may know the whole");

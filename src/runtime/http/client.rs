@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use reqwest::header::HeaderValue;
 use reqwest::{Client, Proxy, redirect};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -14,33 +13,17 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 use rustls_native_certs::CertificateResult;
 use tokio::sync::OnceCell;
 
+use super::Prepared;
+use super::environment::{Environment, Login, Route};
 use super::error::HttpError;
 use super::outside::Outside;
-use super::target::{Target, without_secrets};
-use super::{Environment, Prepared};
+use super::target::Target;
 
 const USER_AGENT: &str = concat!("lathe.nvim/", env!("CARGO_PKG_VERSION"));
 
 /// How often a connection that waits for an answer is asked whether it is still there, and how long it may take to say
 /// so. Without it a laptop that slept waits for the whole of the first-byte limit.
 const PING: Duration = Duration::from_secs(30);
-
-/// A proxy. No `Debug`: it has a password.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) struct Route {
-    /// Its URL, without a user.
-    pub(super) proxy: String,
-    /// Who uses it.
-    pub(super) login: Login,
-}
-
-/// How to log in to a proxy.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) enum Login {
-    None,
-    Header(HeaderValue),
-    Password(String, String),
-}
 
 /// Whose certificates are good.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -65,13 +48,6 @@ struct Key {
 /// The clients so far.
 #[derive(Default)]
 pub(super) struct Clients(Mutex<HashMap<Key, Arc<OnceCell<Client>>>>);
-
-impl Route {
-    /// How it is named in messages.
-    pub(super) fn shown(&self) -> String {
-        without_secrets(&self.proxy).trim_end_matches('/').to_owned()
-    }
-}
 
 impl Clients {
     pub(super) async fn get(

@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::header::HeaderValue;
 
-use super::client::{Login, Route};
 use super::error::HttpError;
-use super::target::Target;
+use super::target::{Target, without_secrets};
 
 /// Variables that requests obey. No `Debug`: proxies have passwords.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
@@ -25,6 +24,30 @@ pub struct Environment {
     pub certificate_file: Option<PathBuf>,
     /// `SSL_CERT_DIR`: folders of them.
     pub certificate_dirs: Vec<PathBuf>,
+}
+
+/// A proxy. No `Debug`: it has a password.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Route {
+    /// Its URL, without a user.
+    pub(super) proxy: String,
+    /// Who uses it.
+    pub(super) login: Login,
+}
+
+/// How to log in to a proxy.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) enum Login {
+    None,
+    Header(HeaderValue),
+    Password(String, String),
+}
+
+impl Route {
+    /// How it is named in messages.
+    pub(super) fn shown(&self) -> String {
+        without_secrets(&self.proxy).trim_end_matches('/').to_owned()
+    }
 }
 
 impl Environment {

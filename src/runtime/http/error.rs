@@ -8,9 +8,6 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use rustls::CertificateError;
 
-use super::secrets::Secrets;
-use super::target::Target;
-
 /// The end of a request that brought no whole answer. The causes are text: reqwest's errors hold the URL with its query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are named by the messages")]
@@ -78,14 +75,9 @@ impl HttpError {
     }
 
     /// A request that failed before the head of the answer. `via`: the proxy.
-    pub(super) fn before_the_head(
-        error: reqwest::Error,
-        target: &Target,
-        via: Option<String>,
-        connect_ms: u64,
-    ) -> Self {
+    pub(super) fn before_the_head(error: reqwest::Error, host: String, via: Option<String>, connect_ms: u64) -> Self {
         let error = error.without_url();
-        let (host, reason) = (target.host(), root_cause(&error));
+        let reason = root_cause(&error);
         if error.is_builder() {
             return Self::Setup { reason };
         }
@@ -116,9 +108,9 @@ impl HttpError {
     }
 
     /// A request that failed in the body of the answer.
-    pub(super) fn in_the_middle(error: reqwest::Error, target: &Target) -> Self {
+    pub(super) fn in_the_middle(error: reqwest::Error, host: String) -> Self {
         let error = error.without_url();
-        let (host, reason) = (target.host(), root_cause(&error));
+        let reason = root_cause(&error);
         // TLS has the same kinds of error as the decoder.
         let is_tls = find::<rustls::Error>(&error).is_some();
         match find::<io::Error>(&error).map(io::Error::kind) {
@@ -158,19 +150,6 @@ impl HttpError {
         match self {
             Self::Status { retry_after, .. } => *retry_after,
             _ => None,
-        }
-    }
-
-    /// The same without what the request keeps secret, where a server's words are in it.
-    pub(super) fn without(self, secrets: &Secrets) -> Self {
-        match self {
-            Self::Status { host, status, body, content_type, retry_after } => {
-                Self::Status { host, status, body: secrets.hide_bytes(body), content_type, retry_after }
-            }
-            Self::Redirect { host, to } => Self::Redirect { host, to: secrets.hide(to) },
-            Self::Lost { host, reason } => Self::Lost { host, reason: secrets.hide(reason) },
-            Self::Broken { host, reason } => Self::Broken { host, reason: secrets.hide(reason) },
-            other => other,
         }
     }
 

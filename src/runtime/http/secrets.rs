@@ -1,5 +1,6 @@
 //! The parts of a request that nobody may read. Servers quote keys in their errors; they are taken out of those here.
 
+use super::error::HttpError;
 use super::target::Target;
 
 /// Shorter words are no keys, and hiding them would make holes in the text.
@@ -38,6 +39,19 @@ impl Secrets {
         String::from_utf8_lossy(&self.hide_bytes(text.into_bytes())).into_owned()
     }
 
+    /// An error without them, where a server's words are in it.
+    pub(super) fn hide_in(&self, error: HttpError) -> HttpError {
+        match error {
+            HttpError::Status { host, status, body, content_type, retry_after } => {
+                HttpError::Status { host, status, body: self.hide_bytes(body), content_type, retry_after }
+            }
+            HttpError::Redirect { host, to } => HttpError::Redirect { host, to: self.hide(to) },
+            HttpError::Lost { host, reason } => HttpError::Lost { host, reason: self.hide(reason) },
+            HttpError::Broken { host, reason } => HttpError::Broken { host, reason: self.hide(reason) },
+            other => other,
+        }
+    }
+
     /// Where one begins that a cut (`…`) has left half of.
     fn begun_at_cut(&self, text: &str) -> Option<usize> {
         let kept = text.strip_suffix('…')?;
@@ -47,7 +61,7 @@ impl Secrets {
     }
 
     /// The bytes without them.
-    pub(super) fn hide_bytes(&self, mut bytes: Vec<u8>) -> Vec<u8> {
+    fn hide_bytes(&self, mut bytes: Vec<u8>) -> Vec<u8> {
         for secret in &self.0 {
             let found: Vec<_> = memchr::memmem::find_iter(&bytes, secret).collect();
             for at in found.into_iter().rev() {

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FlockOperation, flock};
 
-use crate::saved::{self, Meta, Record, Saved};
+use crate::engine::saved::{self, Meta, Record, Saved};
 
 /// How the files end; others in the folder are left alone.
 const ENDING: &str = "jsonl";

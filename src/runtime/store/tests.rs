@@ -8,7 +8,7 @@ use std::sync::mpsc;
 
 use super::files::Sink;
 use super::*;
-use crate::engine::TurnEnd;
+use crate::engine::effect::TurnEnd;
 use crate::message::Message;
 
 const CHAT: ChatId = ChatId(1);

@@ -5,8 +5,8 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::files::{Place, Sink};
+use crate::engine::saved::{Meta, Record, VERSION};
 use crate::message::Message;
-use crate::saved::{Meta, Record, VERSION};
 
 /// Pieces of an answer are gathered so long before they are written.
 const GATHER: Duration = Duration::from_millis(250);

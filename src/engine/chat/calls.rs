@@ -1,13 +1,14 @@
 //! The calls of a chat: what happens to each goes to the batch that runs, and what the batch needs next is decided here.
 
 use super::{Chat, Shell};
-use crate::engine::{Answer, Effect, Notice, OutputOutcome, TurnEnd};
+use crate::engine::call::{Context, End, ToolCall};
+use crate::engine::effect::{Effect, Notice, TurnEnd};
+use crate::engine::event::{Answer, OutputOutcome};
+use crate::engine::turn::Turn;
+use crate::engine::turn::batch::Batch;
 use crate::gate::{Fact, Found};
-use crate::native::media::Given;
+use crate::media::Given;
 use crate::tool::{CallId, KeptMedia, Preparation, shown};
-use crate::turn::Turn;
-use crate::turn::batch::Batch;
-use crate::turn::call::{Context, End, ToolCall};
 
 impl Chat {
     /// Lua made its copy of a tool.

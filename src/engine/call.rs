@@ -9,11 +9,12 @@ pub use end::End;
 use end::timed_out;
 use serde_json::Value;
 
-use crate::engine::{ChatId, ChatSettings, Effect, LogLevel, Output, OutputOutcome};
+use crate::engine::effect::{Effect, LogLevel, Output};
+use crate::engine::event::{ChatId, ChatSettings, OutputOutcome};
 use crate::gate::approvals::{Approval, Approvals, Scope};
 use crate::gate::{self, Fact, Facts, Permissions};
+use crate::media::Given;
 use crate::message::{Attachment, Message};
-use crate::native::media::Given;
 use crate::tool::{CallId, CallStatus, Copying, Defined, GateSettings, KeptMedia, OwnApproval, Preparation, shown};
 
 /// What a call may touch while it handles an event.

@@ -1,6 +1,6 @@
 //! Why a call ends, and what the model is told where its tool says nothing. When it ends is decided in `call.rs`.
 
-use crate::engine::KillReason;
+use crate::engine::effect::KillReason;
 use crate::tool::{CallStatus, Defined};
 
 #[allow(missing_docs, reason = "fields are told by the sentence of their variant")]

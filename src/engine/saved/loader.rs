@@ -1,244 +1,22 @@
-//! Saved chats: what happened in a chat as records, one JSON object per line, and the chat that comes back from them. No
-//! file is touched here (`runtime/store.rs`).
+//! The chat that comes back from records, whatever a file holds.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::chat::restore::{Body, Look, Restored};
-use crate::engine::Effect;
+use super::{Meta, Record};
+use crate::engine::restore::{Look, Restored};
 use crate::message::{History, Message};
-use crate::tool::CallId;
-
-/// The version of what is written here. Files of a newer one are not read.
-pub const VERSION: u32 = 1;
 
 /// A line longer than this is passed over.
 const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// A chat holds no more messages and calls than this, in all.
-const MAX_ENTRIES: usize = 200_000;
+pub(super) const MAX_ENTRIES: usize = 200_000;
 
 /// How long a title is, in characters.
-const MAX_TITLE_CHARS: usize = 100;
-
-/// How much of what was shown of a call is saved, when it is not what the model got.
-const MAX_BODY_BYTES: usize = 256 << 10;
-
-/// What a chat is besides its messages.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Meta {
-    /// The folder it belongs to.
-    #[serde(default)]
-    pub cwd: String,
-    /// The name of its adapter; none: it had none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub adapter: Option<String>,
-    /// The model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// Names of the tools in use, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tools: Vec<String>,
-    /// Names of the groups in use.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub groups: Vec<String>,
-}
-
-/// One line of a file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "t", rename_all = "snake_case")]
-pub enum Record {
-    /// The first line.
-    Chat {
-        /// [`VERSION`]
-        v: u32,
-        /// When the chat began, in seconds since 1970.
-        created: u64,
-        /// How it began.
-        meta: Meta,
-    },
-    /// The tools in use, the adapter or the model are others now.
-    Meta {
-        /// All of it.
-        meta: Meta,
-    },
-    /// A message joined the history. Results are records of their own.
-    Message {
-        /// The message.
-        #[serde(with = "shared")]
-        message: Arc<Message>,
-    },
-    /// The user was asked about a call.
-    Asked {
-        /// Its wire id.
-        call: String,
-    },
-    /// A call began to run.
-    Started {
-        /// Its wire id.
-        call: String,
-    },
-    /// A call has its result. Of calls that overlap, the first that is done comes first.
-    Result {
-        /// A tool message.
-        #[serde(with = "shared")]
-        message: Arc<Message>,
-    },
-    /// How a call looks that is over.
-    Look {
-        /// Its wire id.
-        call: String,
-        /// How.
-        look: Look,
-    },
-    /// More of an answer. The message that follows says it all; without one, this is what is left of it.
-    Text {
-        /// The piece.
-        text: String,
-    },
-    /// More of the model's reasoning.
-    Reasoning {
-        /// The piece.
-        text: String,
-    },
-    /// The newest message, a text of the model, was taken back.
-    TakenBack,
-    /// Only the first messages are left.
-    Cut {
-        /// How many.
-        kept: usize,
-    },
-    /// The history is empty.
-    Cleared,
-    /// A turn has ended.
-    TurnEnd,
-}
-
-/// A message that is held elsewhere too.
-mod shared {
-    use std::sync::Arc;
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use crate::message::Message;
-
-    pub fn serialize<S: Serializer>(message: &Arc<Message>, serializer: S) -> Result<S::Ok, S::Error> {
-        message.as_ref().serialize(serializer)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<Message>, D::Error> {
-        Message::deserialize(deserializer).map(Arc::new)
-    }
-}
-
-impl Record {
-    /// Appends it as a line.
-    pub fn write(&self, bytes: &mut Vec<u8>) {
-        let before = bytes.len();
-        if serde_json::to_writer(&mut *bytes, self).is_err() {
-            // It has no map whose keys are not texts, and a vector takes all. Half a line would cost the next one too.
-            bytes.truncate(before);
-            return;
-        }
-        bytes.push(b'\n');
-    }
-}
-
-/// Turns effects into records. Cheap, since it works on the main loop: texts of messages are shared, not copied.
-#[derive(Debug, Default)]
-pub struct Recorder {
-    /// The wire ids of calls that are not over.
-    calls: HashMap<CallId, String>,
-}
-
-impl Recorder {
-    /// Whether an effect matters at all: it is recorded, or tells of a call or of the end of a chat.
-    pub fn may_record(effect: &Effect) -> bool {
-        match effect {
-            Effect::AddMessage { message, .. } => !matches!(message.as_ref(), Message::Tool { .. }),
-            Effect::RunCmd { cmd, .. } => *cmd == 0,
-            Effect::RunOutput { .. } | Effect::PrepareCall { .. } | Effect::FindFact { .. } => false,
-            Effect::StoreText { .. } | Effect::RunExit { .. } | Effect::Log { .. } => false,
-            _ => true,
-        }
-    }
-
-    /// What is to be written of an effect.
-    pub fn record(&mut self, effect: &Effect) -> Option<Record> {
-        match effect {
-            Effect::AddMessage { message, .. } => match message.as_ref() {
-                // Written when the call was over.
-                Message::Tool { .. } => None,
-                Message::System { .. } | Message::User { .. } | Message::Llm { .. } => {
-                    Some(Record::Message { message: Arc::clone(message) })
-                }
-            },
-            Effect::AddCall { call, wire_id, .. } => {
-                self.calls.insert(*call, wire_id.clone());
-                None
-            }
-            Effect::AskApproval { call, .. } => self.wire_id(*call).map(|call| Record::Asked { call }),
-            Effect::RunCmd { call, cmd: 0, .. } => self.wire_id(*call).map(|call| Record::Started { call }),
-            Effect::FinishCall { message, .. } => Some(Record::Result { message: Arc::clone(message) }),
-            Effect::ShowText { text, .. } => Some(Record::Text { text: text.clone() }),
-            Effect::ShowReasoning { text, .. } => Some(Record::Reasoning { text: text.clone() }),
-            Effect::TakeBackMessage { .. } => Some(Record::TakenBack),
-            Effect::CutHistory { kept, .. } => Some(Record::Cut { kept: *kept }),
-            Effect::ClearChat { .. } => Some(Record::Cleared),
-            Effect::FinishTurn { .. } => Some(Record::TurnEnd),
-            Effect::TakeInput { .. }
-            | Effect::HoldInput { .. }
-            | Effect::StartTurn { .. }
-            | Effect::SendRequest { .. }
-            | Effect::AbortRequest { .. }
-            | Effect::FinishRequest { .. }
-            | Effect::ShowProviderCall { .. }
-            | Effect::RestoreMessage { .. }
-            | Effect::RestoreCall { .. }
-            | Effect::CheckCalls { .. }
-            | Effect::StartBatch { .. }
-            | Effect::PrepareCall { .. }
-            | Effect::FindFact { .. }
-            | Effect::FindSaved { .. }
-            | Effect::LoadPermissions { .. }
-            | Effect::FindPairs { .. }
-            | Effect::SaveApproval { .. }
-            | Effect::AskJudge { .. }
-            | Effect::EndJudge { .. }
-            | Effect::CloseQuestion { .. }
-            | Effect::RunCmd { .. }
-            | Effect::StoreText { .. }
-            | Effect::KillJobs { .. }
-            | Effect::RunOutput { .. }
-            | Effect::RunExit { .. }
-            | Effect::CutContent { .. }
-            | Effect::FinishBatch { .. }
-            | Effect::Notify { .. }
-            | Effect::Tell { .. }
-            | Effect::CloseChat { .. }
-            | Effect::Log { .. } => None,
-        }
-    }
-
-    /// What is to be written of the looks of a call that is over, the last that is heard of it.
-    pub fn look(&mut self, call: CallId, mut look: Look) -> Option<Record> {
-        let call = self.calls.remove(&call)?;
-        if let Body::Text(text) = &mut look.body
-            && text.len() > MAX_BODY_BYTES
-        {
-            let end = (0..=MAX_BODY_BYTES).rev().find(|end| text.is_char_boundary(*end));
-            text.truncate(end.unwrap_or_default());
-        }
-        Some(Record::Look { call, look })
-    }
-
-    fn wire_id(&self, call: CallId) -> Option<String> {
-        self.calls.get(&call).cloned()
-    }
-}
+pub(super) const MAX_TITLE_CHARS: usize = 100;
 
 /// A chat as its file tells it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -536,6 +314,3 @@ impl Loader {
         self.saved
     }
 }
-
-#[cfg(test)]
-mod tests;

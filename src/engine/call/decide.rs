@@ -1,7 +1,8 @@
 //! A call at the gate: facts come in, it is decided, the user answers. What is decided is `gate.rs`'s.
 
 use super::{Context, End, Run, Stage, ToolCall};
-use crate::engine::{Answer, Effect};
+use crate::engine::effect::Effect;
+use crate::engine::event::Answer;
 use crate::gate::approvals::{Approval, Scope};
 use crate::gate::judge::Judged;
 use crate::gate::{self, FACT_LIMIT_MS, Fact, Facts, Found, GatedCall, Verdict};

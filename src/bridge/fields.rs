@@ -1,138 +1,16 @@
-//! Values across the border: JSON to Lua as `vim.json.decode` does it, and the fields of an export's table, strictly.
+//! The fields of an export's table, and positional arguments: strictly. What is missing, unknown or of the wrong type is an
+//! error that names it, never a default.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::time::Instant;
 
-use mlua::{Lua, ObjectLike, Table, UserDataRef, Value};
-use serde_json::Value as Json;
+use mlua::{Table, UserDataRef, Value};
 
-use super::ToolSet;
-use super::chats::LoadedChat;
 use crate::command;
-use crate::engine::ChatId;
 use crate::error::Error;
-use crate::gate::approvals::{Approval, Scope};
-use crate::runtime::approvals::{ApprovalsError, SavedApproval};
 
 /// The largest number below which a Lua number is exact as an integer.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
-
-/// The two values of `vim` that JSON needs.
-pub struct JsonMarks {
-    null: Value,
-    empty_dict: Table,
-}
-
-impl JsonMarks {
-    /// Reads them from `vim`.
-    pub fn read(lua: &Lua) -> mlua::Result<Self> {
-        let vim: Table = lua.globals().get("vim")?;
-        let empty: Table = vim.call_function("empty_dict", ())?;
-        let empty_dict = empty.metatable().ok_or_else(|| mlua::Error::runtime("vim.empty_dict() has no metatable"))?;
-        Ok(Self { null: vim.get("NIL")?, empty_dict })
-    }
-}
-
-/// How many nodes of a JSON value are turned into Lua between two looks at the clock.
-const NODES_PER_LOOK: usize = 256;
-
-/// A JSON value on its way to Lua, where it is what `vim.json.decode` gives. A large one takes longer than the main loop
-/// may be held, so it goes in slices.
-pub struct Unfolding {
-    /// What has not begun.
-    whole: Option<Json>,
-    /// The tables that are being filled, the innermost last.
-    stack: Vec<Frame>,
-}
-
-enum Frame {
-    Array { table: Table, items: std::vec::IntoIter<Json>, index: usize },
-    Object { table: Table, fields: serde_json::map::IntoIter, name: String },
-}
-
-impl Unfolding {
-    /// A value of which nothing is done.
-    pub fn new(json: Json) -> Self {
-        Self { whole: Some(json), stack: Vec::new() }
-    }
-
-    /// Goes on until the value is done or `until` has come. None: it is not done yet.
-    pub fn advance(&mut self, marks: &JsonMarks, lua: &Lua, until: Instant) -> mlua::Result<Option<Value>> {
-        if let Some(json) = self.whole.take()
-            && let Some(leaf) = self.open(marks, lua, json)?
-        {
-            return Ok(Some(leaf));
-        }
-        loop {
-            for _ in 0..NODES_PER_LOOK {
-                if let Some(value) = self.step(marks, lua)? {
-                    return Ok(Some(value));
-                }
-            }
-            if Instant::now() >= until {
-                return Ok(None);
-            }
-        }
-    }
-
-    /// The Lua value of a leaf; a table goes on the stack.
-    fn open(&mut self, marks: &JsonMarks, lua: &Lua, json: Json) -> mlua::Result<Option<Value>> {
-        Ok(Some(match json {
-            Json::Null => marks.null.clone(),
-            Json::Bool(boolean) => Value::Boolean(boolean),
-            // Lua has doubles only. Without serde_json's arbitrary precision every number is one.
-            Json::Number(number) => Value::Number(number.as_f64().unwrap_or(f64::NAN)),
-            Json::String(text) => Value::String(lua.create_string(text)?),
-            Json::Array(items) => {
-                let table = lua.create_table_with_capacity(items.len(), 0)?;
-                self.stack.push(Frame::Array { table, items: items.into_iter(), index: 0 });
-                return Ok(None);
-            }
-            Json::Object(fields) => {
-                let table = lua.create_table_with_capacity(0, fields.len())?;
-                if fields.is_empty() {
-                    table.set_metatable(Some(marks.empty_dict.clone()))?;
-                }
-                self.stack.push(Frame::Object { table, fields: fields.into_iter(), name: String::new() });
-                return Ok(None);
-            }
-        }))
-    }
-
-    /// Takes the next node of the innermost table, or closes it. Some: the outermost one is closed.
-    fn step(&mut self, marks: &JsonMarks, lua: &Lua) -> mlua::Result<Option<Value>> {
-        let next = match self.stack.last_mut() {
-            None => return Ok(Some(Value::Nil)),
-            Some(Frame::Array { items, index, .. }) => {
-                *index += 1;
-                items.next()
-            }
-            Some(Frame::Object { fields, name, .. }) => fields.next().map(|(key, value)| {
-                *name = key;
-                value
-            }),
-        };
-        let value = match next {
-            Some(json) => self.open(marks, lua, json)?,
-            None => {
-                let (Frame::Array { table, .. } | Frame::Object { table, .. }) =
-                    self.stack.pop().ok_or_else(|| mlua::Error::runtime("nothing is open"))?;
-                if self.stack.is_empty() {
-                    return Ok(Some(Value::Table(table)));
-                }
-                Some(Value::Table(table))
-            }
-        };
-        match (self.stack.last(), value) {
-            (Some(Frame::Array { table, index, .. }), Some(value)) => table.raw_set(*index, value)?,
-            (Some(Frame::Object { table, name, .. }), Some(value)) => table.raw_set(name.as_str(), value)?,
-            // A table was opened; it is set when it is closed.
-            (_, None) | (None, _) => {}
-        }
-        Ok(None)
-    }
-}
 
 /// The fields of the table that an export was given. Those that nobody read are unknown.
 pub struct Fields {
@@ -293,23 +171,20 @@ impl Fields {
         }
     }
 
-    /// Tools made by `tool_set`.
-    pub fn tools(&self, field: &'static str) -> Result<UserDataRef<ToolSet>, Error> {
+    /// A value of ours that Lua keeps, such as the tools made by `tool_set`. `wanted` names it.
+    pub fn userdata<T: 'static>(&self, field: &'static str, wanted: &'static str) -> Result<UserDataRef<T>, Error> {
         let value = self.raw(field)?;
-        let tools = value.as_userdata().and_then(|userdata| userdata.borrow::<ToolSet>().ok());
-        tools.ok_or_else(|| self.wrong(field, "a tool set", &value))
+        let kept = value.as_userdata().and_then(|userdata| userdata.borrow::<T>().ok());
+        kept.ok_or_else(|| self.wrong(field, wanted, &value))
     }
 
     /// The same, which may be left out.
-    pub fn optional_tools(&self, field: &'static str) -> Result<Option<UserDataRef<ToolSet>>, Error> {
-        if self.raw(field)?.is_nil() { Ok(None) } else { self.tools(field).map(Some) }
-    }
-
-    /// A chat read by `load_chat`.
-    pub fn loaded(&self, field: &'static str) -> Result<UserDataRef<LoadedChat>, Error> {
-        let value = self.raw(field)?;
-        let loaded = value.as_userdata().and_then(|userdata| userdata.borrow::<LoadedChat>().ok());
-        loaded.ok_or_else(|| self.wrong(field, "a loaded chat", &value))
+    pub fn optional_userdata<T: 'static>(
+        &self,
+        field: &'static str,
+        wanted: &'static str,
+    ) -> Result<Option<UserDataRef<T>>, Error> {
+        if self.raw(field)?.is_nil() { Ok(None) } else { self.userdata(field, wanted).map(Some) }
     }
 
     /// A list of tables, each read by `read`.
@@ -355,39 +230,6 @@ impl Fields {
             given: format!("{given:?}"),
         })
     }
-}
-
-/// The list that the export `approvals` returns: tables with `scope`, `tool`, `value` and `since`, and `chat` or `project`. A
-/// field `message` says why those of projects are missing.
-pub fn approvals(
-    lua: &Lua,
-    chats: Vec<(ChatId, Approval, u64)>,
-    saved: Result<Vec<SavedApproval>, ApprovalsError>,
-) -> mlua::Result<Value> {
-    let list = lua.create_table()?;
-    let entry = |scope: Scope, approval: Approval, since: u64| -> mlua::Result<Table> {
-        let Approval { tool, value, is_pattern } = approval;
-        let entry = lua.create_table()?;
-        entry.raw_set("scope", scope.as_str())?;
-        entry.raw_set("tool", tool)?;
-        entry.raw_set("value", value)?;
-        entry.raw_set("is_pattern", is_pattern)?;
-        entry.raw_set("since", since)?;
-        list.raw_push(&entry)?;
-        Ok(entry)
-    };
-    for (chat, approval, since) in chats {
-        entry(Scope::Chat, approval, since)?.raw_set("chat", chat.0)?;
-    }
-    match saved {
-        Ok(saved) => {
-            for saved in saved {
-                entry(Scope::Project, saved.approval(), saved.since)?.raw_set("project", saved.project)?;
-            }
-        }
-        Err(error) => list.raw_set("message", error.to_string())?,
-    }
-    Ok(Value::Table(list))
 }
 
 /// A positional whole number.

@@ -1,7 +1,6 @@
 //! One turn: from a prompt until the model asks for nothing more.
 
 pub mod batch;
-pub mod call;
 
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use batch::Batch;
 use serde_json::Value;
 
 use crate::adapter::{EndReason, Item};
-use crate::engine::RequestId;
+use crate::engine::event::RequestId;
 use crate::message::Opaque;
 use crate::tool::{CallId, OfferedTool};
 

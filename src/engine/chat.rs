@@ -3,19 +3,20 @@
 
 mod answer;
 mod calls;
-pub mod restore;
+mod comeback;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::engine::{ChatId, ChatSettings, Effect, LogLevel, Notice, RequestId, RequestedCall, TurnEnd};
+use crate::engine::call::End;
+use crate::engine::effect::{Effect, LogLevel, Notice, TurnEnd};
+use crate::engine::event::{ChatId, ChatSettings, RequestId, RequestedCall};
+use crate::engine::turn::batch::Repeats;
+use crate::engine::turn::{Answering, Checking, Draft, Turn};
 use crate::gate::Permissions;
 use crate::gate::approvals::{Approval, Approvals};
 use crate::message::{Attachment, History, Message, Opaque, Role};
 use crate::tool::{CallId, OfferedTool, shown};
-use crate::turn::batch::Repeats;
-use crate::turn::call::End;
-use crate::turn::{Answering, Checking, Draft, Turn};
 
 /// Ids that are unique in the life of the engine.
 #[derive(Clone, Debug, Default)]

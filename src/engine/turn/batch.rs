@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::call::{Carried, Context, End, ToolCall};
-use crate::engine::Effect;
+use crate::engine::call::{Carried, Context, End, ToolCall};
+use crate::engine::effect::Effect;
 use crate::gate::DOOM_LOOP;
 use crate::message::History;
 use crate::tool::CallId;

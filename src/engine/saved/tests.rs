@@ -1,14 +1,20 @@
 //! What is written of a chat comes back, and whatever else a file holds, what comes back could be sent.
 
-use proptest::prelude::*;
-use serde_json::json;
+use std::collections::{HashMap, HashSet};
 
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::loader::{MAX_ENTRIES, MAX_TITLE_CHARS};
+use super::recorder::MAX_BODY_BYTES;
 use super::*;
-use crate::engine::{ChatId, TurnEnd};
+use crate::engine::effect::{Effect, TurnEnd};
+use crate::engine::event::ChatId;
+use crate::engine::restore::Body;
 use crate::gate::approvals::Scope;
 use crate::gate::{Cause, Question};
 use crate::message::Call;
-use crate::tool::CallStatus;
+use crate::tool::{CallId, CallStatus};
 
 const CHAT: ChatId = ChatId(1);
 

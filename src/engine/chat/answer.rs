@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::{Chat, Shell};
 use crate::adapter::{EndReason, Item};
-use crate::engine::{Effect, LogLevel, Notice, RequestId, TurnEnd};
+use crate::engine::call::ToolCall;
+use crate::engine::effect::{Effect, LogLevel, Notice, TurnEnd};
+use crate::engine::event::RequestId;
+use crate::engine::turn::batch::Batch;
+use crate::engine::turn::{Answering, Checking, Draft, Turn, looks_like_call};
 use crate::message::{Call, Message};
 use crate::tool::{ArgumentsError, CheckedCall, OfferedTool, Reach, UncheckedCall, shown};
-use crate::turn::batch::Batch;
-use crate::turn::call::ToolCall;
-use crate::turn::{Answering, Checking, Draft, Turn, looks_like_call};
 
 /// How often in a row an answer may pause while the provider runs its own tools.
 const MAX_PAUSES: u32 = 20;

@@ -1,14 +1,11 @@
-//! A saved chat comes back: its history, how its calls looked, and what is told of those that an end of the editor cut short.
-//! How it is read from a file is `saved.rs`.
+//! A chat that was saved: its history, how its calls looked, and what is told of those that an end of the editor cut short.
+//! How it is read from a file is `saved.rs`; how it comes back into a chat, `chat/comeback.rs`.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Chat, Shell};
-use crate::engine::{Effect, Notice};
-use crate::message::{History, Message};
+use crate::message::History;
 use crate::tool::shown;
 
 /// How a call that is over looked in the buffer.
@@ -64,37 +61,9 @@ pub struct Restored {
     pub skipped: usize,
 }
 
-impl Chat {
-    /// Takes over a saved chat; only while this one is empty.
-    pub fn restored(&mut self, shell: &mut Shell, mut restored: Restored) {
-        if !self.is_idle() || !self.history.messages().is_empty() {
-            return self.ignore_late(shell, "saved chat");
-        }
-        let chat = self.id;
-        restored.history.repair();
-        let messages = restored.history.messages();
-        for (at, message) in messages.iter().enumerate() {
-            shell.effects.push(Effect::RestoreMessage { chat, message: Arc::clone(message) });
-            let Message::Llm { calls, .. } = message.as_ref() else { continue };
-            // Paired: the results follow at once, in the order of the calls.
-            for (index, (call, result)) in calls.iter().zip(&messages[at + 1..]).enumerate() {
-                self.wire_ids.insert(call.wire_id.clone());
-                let look = restored.looks.remove(&call.wire_id);
-                let (message, result) = (Arc::clone(message), Arc::clone(result));
-                shell.effects.push(Effect::RestoreCall { chat, message, index, result, look });
-            }
-        }
-        if let Some(text) = restored.told() {
-            self.notify(shell, Notice::Restored(text));
-        }
-        self.failed = restored.interrupted;
-        self.history = restored.history;
-    }
-}
-
 impl Restored {
     /// What the user must know; none: everything is as it was.
-    fn told(&self) -> Option<String> {
+    pub(super) fn told(&self) -> Option<String> {
         let mut facts = Vec::new();
         if !self.unknown.is_empty() {
             let (calls, names) = named(&self.unknown);

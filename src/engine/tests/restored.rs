@@ -1,0 +1,79 @@
+//! A saved chat that comes back.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::hand::*;
+use crate::engine::effect::{Effect, Notice};
+use crate::engine::event::Event;
+use crate::engine::restore::{Look, Restored};
+use crate::message::{Call, History, Message};
+
+#[test]
+fn a_restored_chat_comes_back_in_order_and_goes_on_with_a_valid_request() {
+    let message = |message: Message| Arc::new(message);
+    let call = |id: &str| Call { wire_id: id.into(), name: "glob".into(), arguments: "{}".into(), extra: None };
+    let user = message(Message::User { content: "go".into(), visible: true, typed: None, attachments: vec![] });
+    let calls = vec![call("c1"), call("c2")];
+    let llm = message(Message::Llm { content: String::new(), reasoning: String::new(), calls, opaque: None });
+    let result = |id: &str| {
+        message(Message::Tool {
+            wire_id: id.into(),
+            content: format!("result of {id}"),
+            is_error: false,
+            attachments: vec![],
+        })
+    };
+    let mut history = History::default();
+    for message in [&user, &llm, &result("c2"), &result("c1")] {
+        history.push_shared(Arc::clone(message));
+    }
+    let look = Look { state: "success".into(), head: "glob  *".into(), ..Look::default() };
+    let looks = [("c2".to_owned(), look.clone())].into();
+    let restored = Restored { history, looks, unknown: vec!["glob".into(); 2], ..Restored::default() };
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let effects = hand.say(Event::ChatRestored { chat, restored: restored.clone() });
+    let shown = |message: &Arc<Message>| Effect::RestoreMessage { chat, message: Arc::clone(message) };
+    let shown_call = |index, id: &str, look| {
+        let (message, result) = (Arc::clone(&llm), result(id));
+        Effect::RestoreCall { chat, message, index, result, look }
+    };
+    let text = "The chat was interrupted. 2 calls had started, and what was done is not known: glob.";
+    assert_eq!(
+        effects,
+        vec![
+            shown(&user),
+            shown(&llm),
+            shown_call(0, "c1", None),
+            shown_call(1, "c2", Some(look)),
+            shown(&result("c1")),
+            shown(&result("c2")),
+            Effect::Notify { chat, notice: Notice::Restored(text.into()) },
+        ]
+    );
+    assert!(matches!(hand.say(Event::ChatRestored { chat, restored })[..], [Effect::Log { .. }]), "it is not empty");
+    // An id that a saved call has is not given again.
+    let effects = hand.calls("more", &[("c1", "glob", Ok(json!({})))]);
+    let given = effects.iter().find_map(|effect| match effect {
+        Effect::AddCall { wire_id, .. } => Some(wire_id.as_str()),
+        _ => None,
+    });
+    assert_eq!(given, Some("call_lathe_1"));
+}
+
+#[test]
+fn half_an_answer_that_was_saved_is_taken_back_when_it_is_asked_for_again() {
+    let mut history = History::default();
+    history.push(Message::User { content: "go".into(), visible: true, typed: None, attachments: vec![] });
+    history.push(Message::Llm { content: "half".into(), reasoning: String::new(), calls: Vec::new(), opaque: None });
+    let mut hand = Hand::new();
+    let chat = hand.chat;
+    let restored = Restored { history, interrupted: true, ..Restored::default() };
+    hand.say(Event::ChatRestored { chat, restored });
+    hand.say(Event::Submitted { chat });
+    let effects = hand.say(Event::InputTaken { chat, text: None, typed: None });
+    assert_eq!(effects[0], Effect::TakeBackMessage { chat });
+    assert!(sends(&effects));
+}
