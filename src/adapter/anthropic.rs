@@ -6,8 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::body::{self, Turns, put_tools};
+use super::item::{EndReason, ProviderCall};
+use super::names::{Names, legal_id};
 use super::reader::{Answer, Codec, Reader, arguments_text, take_text, text_at};
-use super::{Asked, BuildInput, Built, EndReason, Names, Origin, ProviderCall, ToolDefinition, fault, fit, legal_id};
+use super::request::{Asked, BuildInput, Built, Origin, ToolDefinition};
+use super::{fault, fit};
 use crate::message::{Attachment, Call, Message, Opaque};
 
 /// The provider wants a limit; an adapter says a better one.

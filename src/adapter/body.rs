@@ -6,7 +6,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{BuildInput, Names, ToolDefinition};
+use super::names::Names;
+use super::request::{BuildInput, ToolDefinition};
 use crate::message::{Attachment, Message};
 
 /// Puts the tools into a body: what the adapter's own hook made, else those on offer and the provider's own. A tool that

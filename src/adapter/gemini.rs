@@ -8,8 +8,11 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::{Map, Value, json};
 
 use super::body::{self, Turns, put_tools};
+use super::item::{EndReason, ProviderCall};
+use super::names::Names;
 use super::reader::{Answer, Codec, Reader, arguments_text, take_text, text_at};
-use super::{Asked, BuildInput, Built, EndReason, Names, ProviderCall, ToolDefinition, fault, fit};
+use super::request::{Asked, BuildInput, Built, ToolDefinition};
+use super::{fault, fit};
 use crate::message::{Attachment, Call, Message, Opaque};
 
 /// Stands for the signature of a call that no model of this provider made; without one it refuses the request.

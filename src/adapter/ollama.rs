@@ -5,8 +5,11 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::body::{self, put_tools};
+use super::fit;
+use super::item::EndReason;
+use super::names::Names;
 use super::reader::{Answer, Codec, Reader, arguments_text, take_text, text_at};
-use super::{Asked, BuildInput, Built, EndReason, Names, ToolDefinition, fit};
+use super::request::{Asked, BuildInput, Built, ToolDefinition};
 use crate::message::{Call, Message};
 
 /// Builds the body: the settings, then the messages, then the tools.

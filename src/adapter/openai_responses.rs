@@ -6,8 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::body::{self, put_tools};
+use super::item::{EndReason, ProviderCall};
+use super::names::{Names, legal_id};
 use super::reader::{Answer, Codec, Reader, text_at};
-use super::{Asked, BuildInput, Built, EndReason, Names, ProviderCall, ToolDefinition, fault, fit, legal_id};
+use super::request::{Asked, BuildInput, Built, ToolDefinition};
+use super::{fault, fit};
 use crate::message::{Attachment, Call, Message, Opaque};
 
 /// Builds the body: the settings, then the input, then the tools.

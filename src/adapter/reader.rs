@@ -3,8 +3,10 @@
 
 use serde_json::{Deserializer, Map, Value};
 
+use super::fault::{self, error_text};
+use super::item::{EndReason, Item, ProviderCall};
+use super::request::{Asked, Dialect};
 use super::sse::{Body, Frame};
-use super::{Asked, EndReason, Item, Names, ProviderCall, error_text, fault};
 
 const EMPTY: &str = "The server sent an empty answer.";
 
@@ -40,9 +42,9 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The names of the tools.
-    pub fn names(&self) -> &Names {
-        &self.asked.names
+    /// How the server differs from others.
+    pub fn dialect(&self) -> &Dialect {
+        &self.asked.dialect
     }
 
     /// This is an answer, whatever becomes of it.
@@ -82,6 +84,11 @@ impl Answer {
         }
     }
 
+    /// What the provider wants back with a call.
+    pub fn call_extra(&mut self, index: usize, extra: Value) {
+        self.items.push(Item::CallExtra { index, extra });
+    }
+
     /// The provider has run a tool.
     pub fn ran(&mut self, call: ProviderCall) {
         self.items.push(Item::Ran(call));
@@ -103,6 +110,11 @@ impl Answer {
     /// Nothing follows.
     pub fn close(&mut self) {
         self.closed = true;
+    }
+
+    /// Whether it failed: what follows means nothing.
+    pub fn has_failed(&self) -> bool {
+        self.failed
     }
 
     /// The answer is none, or breaks off.
@@ -152,12 +164,12 @@ impl<C: Codec> Reader<C> {
             self.take(frames);
         }
         if !self.over {
-            if !self.answer.seen {
-                let start = fault::one_line(&String::from_utf8_lossy(self.body.start()));
+            let start = fault::one_line(&String::from_utf8_lossy(self.body.start()));
+            if !self.answer.seen && !start.is_empty() {
                 let wanted = if self.answer.asked.streaming { "a stream of events" } else { "JSON" };
-                let text = format!("The server's answer is not {wanted}: {start}");
-                self.answer.fail(if start.is_empty() { EMPTY } else { text.as_str() });
-            } else if self.answer.reason.is_none() && !self.answer.closed {
+                self.answer.fail(format!("The server's answer is not {wanted}: {start}"));
+            } else if self.answer.seen && self.answer.reason.is_none() {
+                // Whatever cut it off, its calls may be half of what the model meant.
                 self.answer.fail(UNFINISHED);
             }
             self.end();
@@ -182,6 +194,7 @@ impl<C: Codec> Reader<C> {
             }
             match frame {
                 Frame::Event(data) => self.data(&data),
+                Frame::Error(data) => self.error(&data),
                 Frame::Whole(document) => self.document(&document),
                 Frame::TooLong => self.answer.fail("The server sent a single event of more than 64 MiB."),
             }
@@ -189,6 +202,13 @@ impl<C: Codec> Reader<C> {
                 self.end();
             }
         }
+    }
+
+    /// The stream itself says that this is an error, whatever the form.
+    fn error(&mut self, data: &[u8]) {
+        let text = String::from_utf8_lossy(data);
+        let said = serde_json::from_str::<Value>(&text).ok().as_ref().and_then(fault::message_in);
+        self.answer.fail(said.unwrap_or_else(|| format!("The server reports an error: {text}")));
     }
 
     /// Servers that forget the blank line between two events put several in one.
@@ -223,7 +243,10 @@ impl<C: Codec> Reader<C> {
         if let Ok(value) = serde_json::from_slice(document) {
             self.value(value);
         }
-        if !self.answer.failed && !self.answer.seen {
+        if self.answer.seen {
+            // All of it is there, whether or not it says why the model stopped.
+            self.answer.close();
+        } else if !self.answer.failed {
             let said = match error_text(200, document, None) {
                 said if said.is_empty() => fault::one_line(&String::from_utf8_lossy(document)),
                 said => said,
@@ -250,6 +273,9 @@ impl<C: Codec> Reader<C> {
 
     fn end(&mut self) {
         self.over = true;
+        if !self.answer.seen {
+            self.answer.fail(EMPTY);
+        }
         if self.answer.failed {
             return;
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Item;
+use super::item::Item;
 
 /// One step of a scripted answer.
 #[derive(Clone, Debug, PartialEq)]

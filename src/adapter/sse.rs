@@ -16,6 +16,8 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 pub enum Frame {
     /// The data of one event, its lines joined with a newline.
     Event(Vec<u8>),
+    /// What stands in a field `error`, which is outside the format.
+    Error(Vec<u8>),
     /// The body is one document: JSON or HTML.
     Whole(Vec<u8>),
     /// The frame is longer than [`MAX_FRAME_BYTES`]. Nothing follows.
@@ -229,11 +231,14 @@ impl Events {
             self.take_data(&[]);
         } else if let Some(value) = line.strip_prefix(b"data:") {
             self.take_data(value.strip_prefix(b" ").unwrap_or(value));
-        } else if let Some(error) = line.strip_prefix(b"error:").or_else(|| line.starts_with(b"{").then_some(line)) {
-            // Outside the format, but servers do it when something breaks in the middle: the error stands in a field of
-            // its own, or the JSON on a line of its own.
+        } else if let Some(error) = line.strip_prefix(b"error:") {
+            // Outside the format, but servers do it when something breaks in the middle.
             self.end_event(frames);
-            frames.push(Frame::Event(error.to_vec()));
+            frames.push(Frame::Error(error.trim_ascii().to_vec()));
+        } else if line.starts_with(b"{") {
+            // Others put the error's JSON on a line of its own.
+            self.end_event(frames);
+            frames.push(Frame::Event(line.to_vec()));
         }
         // All else is a comment, or a field that these formats do not need: `event`, `id`, `retry`.
     }
@@ -327,8 +332,10 @@ mod tests {
     }
 
     #[test]
-    fn an_error_outside_the_format_is_an_event() {
-        assert_eq!(events("data: a\nerror: {\"b\":1}\n{\"c\":2}\ndata: d"), ["a", " {\"b\":1}", "{\"c\":2}", "d"]);
+    fn an_error_outside_the_format_is_a_frame() {
+        let event = |text: &str| Frame::Event(text.as_bytes().to_vec());
+        let found = frames(b"data: a\nerror: {\"b\":1}\n{\"c\":2}\ndata: d");
+        assert_eq!(found, [event("a"), Frame::Error(b"{\"b\":1}".to_vec()), event("{\"c\":2}"), event("d")]);
     }
 
     #[test]

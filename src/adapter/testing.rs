@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, LazyLock};
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{
     Asked, BuildInput, Built, Decoder, Dialect, EndReason, Item, Names, Origin, ProviderCall, ToolDefinition, Wire,
     build,
 };
-use crate::message::{Attachment, Call, Message, Opaque};
+use crate::message::{Call, Message, Opaque};
 
 static DIALECT: LazyLock<Dialect> = LazyLock::new(Dialect::default);
 static ORIGIN: LazyLock<Origin> = LazyLock::new(|| Origin { adapter: "own".into(), model: "m-1".into() });
@@ -74,6 +74,27 @@ pub fn items(wire: Wire, body: &[u8]) -> Vec<Item> {
     let ends = whole.iter().filter(|item| matches!(item, Item::End { .. } | Item::Failed(_))).count();
     assert_eq!(ends, 1);
     whole
+}
+
+/// The items of a chat completion that comes in these pieces.
+pub fn decode_with<'a>(names: &Names, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Item> {
+    let mut decoder = Decoder::new(Wire::OpenAi, asked(names.clone(), true));
+    let mut items: Vec<Item> = pieces.into_iter().flat_map(|piece| decoder.push(piece)).collect();
+    items.extend(decoder.finish());
+    assert_eq!((decoder.push(b"data: {\"choices\":[]}\n\n"), decoder.finish()), (vec![], vec![]), "it was over");
+    items
+}
+
+/// A chunk of a chat completion.
+pub fn delta(delta: Value) -> Value {
+    json!({"choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
+}
+
+/// A stream of chunks that is complete.
+pub fn completion(chunks: &[Value]) -> Vec<u8> {
+    let mut body = stream(chunks);
+    body.extend(b"data: [DONE]\n\n");
+    body
 }
 
 /// A stream of server-sent events.
@@ -200,260 +221,4 @@ pub fn end(reason: EndReason) -> Item {
 /// `Item::Failed`
 pub fn failed(text: &str) -> Item {
     Item::Failed(text.to_owned())
-}
-
-mod rows {
-    use serde_json::json;
-
-    use super::*;
-
-    /// An answer that only says this, in one event.
-    fn saying(wire: Wire, text: &str) -> Vec<u8> {
-        let stop = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}});
-        match wire {
-            Wire::OpenAi => stream(&[json!({"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]})]),
-            Wire::OpenAiResponses => stream(&[
-                json!({"type": "response.output_text.delta", "output_index": 0, "delta": text}),
-                json!({"type": "response.completed", "response": {"status": "completed"}}),
-            ]),
-            Wire::Anthropic => stream(&[
-                json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": text}}),
-                stop,
-            ]),
-            Wire::Gemini => {
-                stream(&[json!({"candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}]})])
-            }
-            Wire::Ollama => {
-                let line = json!({"message": {"content": text}, "done": true, "done_reason": "stop"});
-                format!("{line}\n").into_bytes()
-            }
-        }
-    }
-
-    #[test]
-    fn r059_a_long_event_cut_inside_a_character_is_the_same_on_every_wire() {
-        for (name, wire) in Wire::ALL {
-            let length = |filler: usize| saying(*wire, &"x".repeat(filler)).len();
-            let before = saying(*wire, "é").windows(2).position(|bytes| bytes == "é".as_bytes()).expect("a place");
-            let long = format!("{}é{}", "x".repeat(8191 - before), "y".repeat(12_000));
-            let body = saying(*wire, &long);
-            assert!(body.len() > 20_000 && length(0) < 8191, "{name}");
-            assert_eq!(body[8191..8193], *"é".as_bytes(), "{name}");
-            let decode = |pieces: &[&[u8]]| {
-                let mut decoder = Decoder::new(*wire, asked(Names::default(), true));
-                let mut items: Vec<Item> = pieces.iter().flat_map(|piece| decoder.push(piece)).collect();
-                items.extend(decoder.finish());
-                items
-            };
-            let wanted = vec![text(&long), end(EndReason::Stop)];
-            let (left, right) = body.split_at(8192);
-            assert_eq!(decode(&[left, right]), wanted, "{name}");
-            assert_eq!(decode(&body.chunks(1).collect::<Vec<_>>()), wanted, "{name}");
-        }
-    }
-
-    #[test]
-    fn r049_a_long_name_is_cut_on_every_wire_and_maps_back() {
-        let long = format!("{}__{}", "s".repeat(40), "t".repeat(41));
-        let tools = [tool(&long, json!({"type": "object", "properties": {"a": {"type": "string"}}}), None)];
-        for (wire_name, wire) in Wire::ALL {
-            let built = built(*wire, &[user("?")], json!({}), BuildInput { tools: &tools, ..nothing() });
-            let name = built.names.wire(&long).into_owned();
-            assert_eq!((name.len(), built.names.tool(&name)), (64, long.as_str()), "{wire_name}");
-            assert!(built.body["tools"].to_string().contains(&name), "{wire_name}");
-            assert!(!built.body.to_string().contains(&format!("\"{long}\"")), "{wire_name}");
-        }
-    }
-
-    #[test]
-    fn r047_one_tool_that_cannot_be_offered_is_named_on_every_wire_and_the_others_are() {
-        let tools = [tool("bad", json!({"type": "array"}), Some(true)), tool("good", json!(null), None)];
-        for (name, wire) in Wire::ALL {
-            let built = built(*wire, &[user("?")], json!({}), BuildInput { tools: &tools, ..nothing() });
-            assert!(matches!(&built.faults[..], [fault] if fault.contains("\"bad\" is not offered")), "{name}");
-            let offered = built.body["tools"].to_string();
-            assert!(offered.contains("\"good\"") && !offered.contains("\"bad\""), "{name}: {offered}");
-        }
-    }
-
-    #[test]
-    fn pictures_of_results_are_in_the_form_of_each_wire_and_only_where_the_model_takes_them() {
-        let result = |id: &str, content: &str, data: &str| {
-            let attachments = vec![Attachment { mime: "image/png".into(), data: data.into() }];
-            Message::Tool { wire_id: id.into(), content: content.into(), is_error: false, attachments }
-        };
-        let history = [
-            user("?"),
-            llm("", &[("c1", "f", "{}"), ("c2", "g", "{}")]),
-            result("c1", "one", "AA=="),
-            result("c2", "", "BB=="),
-            user("and?"),
-        ];
-        let sent = |wire, vision| {
-            let built = built(wire, &history, json!({}), BuildInput { vision, ..nothing() });
-            let list = ["messages", "input", "contents"].iter().find_map(|field| built.body.get(*field).cloned());
-            list.expect("messages").as_array().expect("a list").clone()
-        };
-        for (name, wire) in Wire::ALL {
-            let plain = json!(sent(*wire, false)).to_string();
-            assert!(!plain.contains("AA==") && plain.contains("one"), "{name}: {plain}");
-        }
-        let url = |data: &str| format!("data:image/png;base64,{data}");
-        let image = |data: &str| json!({"type": "image_url", "image_url": {"url": url(data)}});
-        let note = |id: &str| json!({"type": "text", "text": format!("From the result of the call {id}:")});
-        let chat = sent(Wire::OpenAi, true);
-        assert_eq!(chat[4], json!({"role": "user", "content": [note("c1"), image("AA=="), note("c2"), image("BB==")]}));
-        assert_eq!(chat[5], json!({"role": "user", "content": "and?"}));
-        let responses = sent(Wire::OpenAiResponses, true);
-        let parts = json!([{"type": "input_text", "text": "one"}, {"type": "input_image", "image_url": url("AA==")}]);
-        assert_eq!(responses[3]["output"], parts);
-        let source = |data: &str| json!({"type": "base64", "media_type": "image/png", "data": data});
-        let image = |data: &str| json!({"type": "image", "source": source(data)});
-        let anthropic = sent(Wire::Anthropic, true);
-        let blocks = &anthropic[2]["content"];
-        assert_eq!(blocks[0]["content"], json!([{"type": "text", "text": "one"}, image("AA==")]));
-        assert_eq!(blocks[1]["content"], json!([image("BB==")]));
-        let inline = |data: &str| json!({"inlineData": {"mimeType": "image/png", "data": data}});
-        let gemini = sent(Wire::Gemini, true);
-        assert_eq!(gemini[3], json!({"role": "user", "parts": [inline("AA=="), inline("BB==")]}));
-        assert_eq!(gemini[2]["parts"].as_array().map(Vec::len), Some(2));
-        assert_eq!(sent(Wire::Ollama, true)[2]["images"], json!(["AA=="]));
-    }
-
-    #[test]
-    fn r055_what_lathe_keeps_with_a_call_is_sent_on_no_wire() {
-        let extra = Some(json!({"_index": 0, "extra_content": {"secret": 1}}));
-        let call = Call { wire_id: "c1".into(), name: "f".into(), arguments: "{}".into(), extra };
-        let foreign = Opaque {
-            adapter: "other".into(),
-            model: "m-1".into(),
-            data: json!({"blocks": [], "items": [], "parts": []}),
-        };
-        let answer =
-            Message::Llm { content: String::new(), reasoning: "r".into(), calls: vec![call], opaque: Some(foreign) };
-        for (name, wire) in Wire::ALL {
-            let sent = body(*wire, &[user("?"), answer.clone(), result("c1", "x", false)], &[], json!({})).to_string();
-            for word in ["_index", "extra_content", "secret", "opaque", "\"r\""] {
-                assert!(!sent.contains(word), "{name}: {word} in {sent}");
-            }
-        }
-    }
-}
-
-mod properties {
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    use super::*;
-
-    /// Values of every kind, where a provider might put them.
-    fn odd() -> impl Strategy<Value = Value> {
-        prop::sample::select(vec![
-            json!(null),
-            json!(true),
-            json!(0),
-            json!(1),
-            json!(-7.5),
-            json!(""),
-            json!("a"),
-            json!("{\"a\":1}"),
-            json!([]),
-            json!({}),
-            json!([null, "a", {"type": "text", "text": "t"}]),
-            json!({"type": "tool_use", "id": "i", "name": "n", "input": {}}),
-            json!({"type": "function_call", "call_id": "c", "name": "n", "arguments": "{}"}),
-            json!({"parts": [{"functionCall": {"name": "n", "args": {}}}, {"text": "t", "thoughtSignature": "s"}]}),
-            json!({"role": "assistant", "content": "t", "tool_calls": [{"function": {"name": "n", "arguments": {}}}]}),
-        ])
-    }
-
-    /// Events whose fields and types exist, with anything in them.
-    fn event() -> impl Strategy<Value = Value> {
-        let kinds = prop::sample::select(vec![
-            "message_start",
-            "content_block_start",
-            "content_block_delta",
-            "content_block_stop",
-            "message_delta",
-            "message_stop",
-            "message",
-            "response.output_item.added",
-            "response.output_item.done",
-            "response.output_text.delta",
-            "response.function_call_arguments.delta",
-            "response.completed",
-            "error",
-        ]);
-        let fields = prop::sample::select(vec![
-            "index",
-            "content_block",
-            "delta",
-            "message",
-            "usage",
-            "content",
-            "stop_reason",
-            "item",
-            "output_index",
-            "response",
-            "candidates",
-            "promptFeedback",
-            "usageMetadata",
-            "done",
-            "done_reason",
-            "output",
-            "object",
-            "error",
-            "status",
-        ]);
-        let fields = prop::collection::vec((fields, odd()), 0..5);
-        (kinds, fields, any::<bool>()).prop_map(|(kind, fields, typed)| {
-            let mut event = Map::new();
-            if typed {
-                event.insert("type".to_owned(), json!(kind));
-            }
-            event.extend(fields.into_iter().map(|(field, value)| (field.to_owned(), value)));
-            // What is a list in the format holds such values.
-            if let Some(candidate) = event.get("candidates").cloned() {
-                event.insert("candidates".to_owned(), json!([{"content": candidate, "finishReason": "STOP"}]));
-            }
-            Value::Object(event)
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn no_events_break_a_decoder_and_each_ends_once(events in prop::collection::vec(event(), 0..6), size in 1usize..40) {
-            for (name, wire) in Wire::ALL {
-                let body: Vec<u8> = if *wire == Wire::Ollama {
-                    events.iter().map(|event| format!("{event}\n")).collect::<String>().into_bytes()
-                } else {
-                    stream(&events)
-                };
-                let decode = |size: usize| {
-                    let mut decoder = Decoder::new(*wire, asked(Names::default(), true));
-                    let mut items: Vec<Item> = body.chunks(size).flat_map(|piece| decoder.push(piece)).collect();
-                    items.extend(decoder.finish());
-                    items
-                };
-                let whole = decode(usize::MAX);
-                prop_assert_eq!(&decode(size), &whole, "{}", name);
-                let is_end = |item: &&Item| matches!(item, Item::End { .. } | Item::Failed(_));
-                prop_assert_eq!(whole.iter().filter(is_end).count(), 1, "{}", name);
-                prop_assert!(whole.last().as_ref().is_some_and(is_end), "{}", name);
-                // What was kept of it can be sent.
-                let answer = message(&whole);
-                let ids: Vec<String> = match &answer {
-                    Message::Llm { calls, .. } => calls.iter().map(|call| call.wire_id.clone()).collect(),
-                    _ => unreachable!(),
-                };
-                let mut history = vec![user("?"), answer];
-                history.extend(ids.iter().map(|id| result(id, "r", false)));
-                body_of(*wire, &history);
-            }
-        }
-    }
-
-    fn body_of(wire: Wire, history: &[Message]) {
-        body(wire, history, &[], json!({"model": "m-1"}));
-    }
 }

@@ -6,7 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::calls;
 use crate::adapter::body::{self, FILLER, put_tools};
-use crate::adapter::{BuildInput, Built, Dialect, Names, ToolDefinition, fit, hashed_id};
+use crate::adapter::fit;
+use crate::adapter::names::{Names, hashed_id};
+use crate::adapter::request::{BuildInput, Built, Dialect, ToolDefinition};
 use crate::message::{Attachment, Call, Message};
 
 /// Builds the body: the settings, then the messages, then the tools.

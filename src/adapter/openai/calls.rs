@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::adapter::{Item, Names};
+use crate::adapter::reader::Answer;
 
 /// Fields of a call that only the provider understands and wants back (R052). Others are not sent back: a provider that
 /// does not know a field refuses the request (R055).
@@ -99,7 +99,7 @@ impl Calls {
     }
 
     /// Takes a piece in. Returns false when it cannot be said to which call it belongs.
-    pub fn take(&mut self, piece: Piece, names: &Names, items: &mut Vec<Item>) -> bool {
+    pub fn take(&mut self, piece: Piece, answer: &mut Answer) -> bool {
         // Well-formed arguments that the model never wrote would be worse than none.
         if piece.is_anonymous() && self.calls.iter().filter(|call| call.scan.is_inside()).count() > 1 {
             return false;
@@ -113,18 +113,18 @@ impl Calls {
         };
         self.extra |= !piece.extra.is_empty();
         self.calls[at].take(piece);
-        self.start(names, items, false);
+        self.start(answer, false);
         if at < self.started {
-            self.calls[at].give(at, items, false);
+            self.calls[at].give(at, answer, false);
         }
         true
     }
 
     /// Announces the calls that still miss an id or a name.
-    pub fn finish(&mut self, names: &Names, items: &mut Vec<Item>) {
-        self.start(names, items, true);
+    pub fn finish(&mut self, answer: &mut Answer) {
+        self.start(answer, true);
         for (at, call) in self.calls.iter_mut().enumerate() {
-            call.give(at, items, true);
+            call.give(at, answer, true);
         }
     }
 
@@ -144,15 +144,14 @@ impl Calls {
     }
 
     /// Announces calls in their order: one waits for those before it.
-    fn start(&mut self, names: &Names, items: &mut Vec<Item>, is_last: bool) {
+    fn start(&mut self, answer: &mut Answer, is_last: bool) {
         while let Some(call) = self.calls.get_mut(self.started) {
             if !is_last && (call.id.is_empty() || call.name.is_empty()) {
                 return;
             }
-            let name = names.tool(&call.name).to_owned();
-            items.push(Item::CallStarted { index: self.started, wire_id: call.id.clone(), name });
-            call.give(self.started, items, is_last);
-            self.started += 1;
+            let at = answer.call(&call.id, &call.name);
+            call.give(at, answer, is_last);
+            self.started = at + 1;
         }
     }
 }
@@ -207,12 +206,12 @@ impl Assembled {
         self.given == 0 && self.arguments.len() < 8 && self.arguments.trim() == "{}"
     }
 
-    fn give(&mut self, index: usize, items: &mut Vec<Item>, is_last: bool) {
+    fn give(&mut self, index: usize, answer: &mut Answer, is_last: bool) {
         if !self.extra.is_empty() {
-            items.push(Item::CallExtra { index, extra: Value::Object(std::mem::take(&mut self.extra)) });
+            answer.call_extra(index, Value::Object(std::mem::take(&mut self.extra)));
         }
         if self.given < self.arguments.len() && (is_last || !self.is_placeholder()) {
-            items.push(Item::CallArguments { index, text: self.arguments[self.given..].to_owned() });
+            answer.arguments(index, &self.arguments[self.given..]);
             self.given = self.arguments.len();
         }
     }
