@@ -1,7 +1,9 @@
 //! Whole chats with servers on 127.0.0.1 that speak like the real providers and refuse what those refuse (`rules.rs`), for
 //! every adapter that is shipped.
 
+mod answers;
 mod memory;
+mod pictures;
 mod rules;
 mod switching;
 
@@ -12,6 +14,7 @@ use serde_json::{Value, json};
 use crate::chat;
 use crate::support::Editor;
 use crate::support::server::{Received, Reply, Server, stream, text};
+use answers::{anthropic_answer, gemini_answer, ollama_answer, openai_answer, responses_answer, sse, with_name};
 use rules::Chat;
 
 /// What a provider accepts: path and body.
@@ -52,113 +55,6 @@ fn say(text: &'static str) -> Answer {
 
 fn call(text: &'static str, calls: &[(&'static str, &'static str, Value)]) -> Answer {
     Answer { text, calls: calls.to_vec() }
-}
-
-fn openai_answer(answer: &Answer) -> Reply {
-    let delta = |delta: Value| json!({"choices": [{"index": 0, "delta": delta}]});
-    let mut events = vec![
-        delta(json!({"role": "assistant", "reasoning_content": REASONING,
-            "reasoning_details": [{"type": "reasoning.encrypted", "index": 0, "data": "D1"}], "reasoning_opaque": "O1"})),
-        delta(json!({"content": answer.text})),
-    ];
-    for (index, (id, name, arguments)) in answer.calls.iter().enumerate() {
-        let function = json!({"name": name, "arguments": arguments.to_string()});
-        events
-            .push(delta(json!({"tool_calls": [{"index": index, "id": id, "type": "function", "function": function}]})));
-    }
-    let reason = if answer.calls.is_empty() { "stop" } else { "tool_calls" };
-    events.push(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}));
-    stream(&events)
-}
-
-fn responses_answer(answer: &Answer) -> Reply {
-    let summary = json!([{"type": "summary_text", "text": REASONING}]);
-    let mut items = vec![json!({"id": "rs_1", "type": "reasoning", "summary": summary, "encrypted_content": "E1"})];
-    items.push(json!({"id": "msg_1", "type": "message", "role": "assistant", "status": "completed",
-        "content": [{"type": "output_text", "text": answer.text, "annotations": []}]}));
-    for (id, name, arguments) in &answer.calls {
-        items.push(json!({"id": format!("fc_{id}"), "type": "function_call", "status": "completed", "call_id": id,
-            "name": name, "arguments": arguments.to_string()}));
-    }
-    let mut events = vec![json!({"type": "response.created", "response": {"object": "response", "error": null}})];
-    for (index, item) in items.iter().enumerate() {
-        events.push(json!({"type": "response.output_item.added", "output_index": index, "item": item}));
-        events.push(json!({"type": "response.output_item.done", "output_index": index, "item": item}));
-    }
-    events.push(json!({"type": "response.completed", "response": {"status": "completed", "error": null}}));
-    stream(&events)
-}
-
-fn anthropic_answer(answer: &Answer) -> Reply {
-    let mut blocks = vec![json!({"type": "thinking", "thinking": REASONING, "signature": "S1"})];
-    if !answer.text.is_empty() {
-        blocks.push(json!({"type": "text", "text": answer.text}));
-    }
-    for (id, name, input) in &answer.calls {
-        blocks.push(json!({"type": "tool_use", "id": id, "name": name, "input": input}));
-    }
-    let mut events = vec![json!({"type": "message_start", "message": {"usage": {"input_tokens": 1}}})];
-    for (index, block) in blocks.iter().enumerate() {
-        events.push(json!({"type": "content_block_start", "index": index, "content_block": block}));
-        events.push(json!({"type": "content_block_stop", "index": index}));
-    }
-    let reason = if answer.calls.is_empty() { "end_turn" } else { "tool_use" };
-    events.push(json!({"type": "message_delta", "delta": {"stop_reason": reason}}));
-    events.push(json!({"type": "message_stop"}));
-    sse(&events)
-}
-
-fn gemini_answer(answer: &Answer) -> Reply {
-    let mut parts = vec![json!({"text": REASONING, "thought": true})];
-    if !answer.text.is_empty() {
-        parts.push(json!({"text": answer.text}));
-    }
-    for (index, (_, name, args)) in answer.calls.iter().enumerate() {
-        let mut part = json!({"functionCall": {"name": name, "args": args}});
-        if index == 0 {
-            part["thoughtSignature"] = json!("S1");
-        }
-        parts.push(part);
-    }
-    sse(&[
-        json!({"candidates": [{"content": {"role": "model", "parts": parts}}]}),
-        json!({"candidates": [{"content": {"role": "model", "parts": []}, "finishReason": "STOP"}]}),
-    ])
-}
-
-fn ollama_answer(answer: &Answer) -> Reply {
-    let calls: Vec<Value> = answer
-        .calls
-        .iter()
-        .map(|(_, name, arguments)| json!({"function": {"name": name, "arguments": arguments}}))
-        .collect();
-    let lines = [
-        json!({"message": {"role": "assistant", "content": "", "thinking": REASONING}, "done": false}),
-        json!({"message": {"role": "assistant", "content": answer.text, "tool_calls": calls}, "done": false}),
-        json!({"message": {"role": "assistant", "content": ""}, "done": true, "done_reason": "stop"}),
-    ];
-    let body: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    text(200, "content-type: application/x-ndjson\r\n", &body)
-}
-
-/// The reply with the name that the request offers.
-fn with_name(reply: Reply, body: &Value) -> Reply {
-    let body = body["tools"].to_string();
-    let name = body.split('"').find(|word| word.starts_with("list_buffers_"));
-    match (reply, name) {
-        (Reply::Body { status, headers, pieces }, Some(name)) => {
-            let pieces =
-                pieces.into_iter().map(|piece| String::from_utf8(piece).unwrap().replace(LIST, name).into_bytes());
-            Reply::Body { status, headers, pieces: pieces.collect() }
-        }
-        (reply, _) => reply,
-    }
-}
-
-/// Events without the mark that OpenAI ends its streams with.
-fn sse(events: &[Value]) -> Reply {
-    let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-    text(200, "content-type: text/event-stream\r\n", &body)
 }
 
 fn checked(check: impl Fn(&Value) -> Result<(), String> + Send + Sync + 'static) -> Check {
@@ -442,85 +338,6 @@ fn what_the_provider_ran_is_a_line_of_the_chat_and_goes_back_with_the_history() 
     assert_eq!(received[1].body["messages"][1]["content"], json!([blocks[0]]));
     assert_eq!(received[2].body["messages"][1]["content"], json!(blocks));
     assert_eq!(rules::anthropic(&received[2].body, "S1"), Ok(()));
-}
-
-/// Every wire but that of chat completions, which `native/media.rs` has.
-#[test]
-fn a19_a_picture_of_a_tool_reaches_the_body_of_each_provider_and_no_model_that_takes_none() {
-    const DATA: &str = "iVBORw0KGgoAAAE=";
-    let url = format!("data:image/png;base64,{DATA}");
-    for (name, place, picture) in [
-        (
-            "anthropic",
-            "/messages/2/content/0/content/1",
-            json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}),
-        ),
-        ("gemini", "/contents/3/parts/0", json!({"inlineData": {"mimeType": "image/png", "data": DATA}})),
-        ("openai_responses", "/input/5/output/1", json!({"type": "input_image", "image_url": url})),
-        ("ollama", "/messages/3/images/0", json!(DATA)),
-    ] {
-        let provider = provider(name);
-        let answers = vec![call("A look.", &[("call_1", "shot", json!({}))]), say("A cat."), say("Still a cat.")];
-        let server = provider.serve(answers);
-        let editor = editor();
-        editor.lua(
-            r"tools.shot = tool('shot', { function() return { status = 'success', data = 1 } end }, { output = {
-              success = function(self, _, meta)
-                local picture = { kind = 'image', data = '\137PNG\r\n\26\n\0\0\1' }
-                meta.tools.chat:add_tool_output(self, { content = 'look', attachments = { picture } })
-              end } })",
-        );
-        open_chat(&editor, &[(&provider, &server)]);
-        editor.lua("chat.adapter.opts.vision = true chat.tool_registry:add('shot') send('Show me')");
-        editor.wait_buffer("A cat.");
-        editor.wait_lua("not chat.is_running");
-        editor.lua("chat.adapter.opts.vision = false send('And now?')");
-        editor.wait_buffer("Still a cat.");
-        let bodies: Vec<Value> = server.received().into_iter().map(|received| received.body).collect();
-        assert_eq!(bodies[1].pointer(place), Some(&picture), "{name}: {}", bodies[1]);
-        assert!(!bodies[2].to_string().contains(DATA), "{name}: {}", bodies[2]);
-        assert!(bodies[2].to_string().contains("look\\n\\n[image: image/png, 11 bytes"), "{name}: {}", bodies[2]);
-        editor.assert_no_fault();
-    }
-}
-
-#[test]
-fn a_picture_of_the_user_reaches_the_body_of_each_provider_and_is_a_note_for_a_model_that_takes_none() {
-    const DATA: &str = "iVBORw0KGgoAAAE=";
-    let url = format!("data:image/png;base64,{DATA}");
-    for (name, place, picture) in [
-        ("openai", "/messages/1/content/1", json!({"type": "image_url", "image_url": {"url": url}})),
-        (
-            "anthropic",
-            "/messages/0/content/1",
-            json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}),
-        ),
-        ("gemini", "/contents/0/parts/1", json!({"inlineData": {"mimeType": "image/png", "data": DATA}})),
-        ("openai_responses", "/input/1/content/1", json!({"type": "input_image", "image_url": url})),
-        ("ollama", "/messages/1/images/0", json!(DATA)),
-    ] {
-        let provider = provider(name);
-        let server = provider.serve(vec![say("A cat."), say("Still a cat.")]);
-        let editor = editor();
-        open_chat(&editor, &[(&provider, &server)]);
-        editor.lua(
-            r"for name in pairs(chat.tool_registry.in_use) do chat.tool_registry:remove(name) end
-            chat.adapter.opts.vision = true
-            local picture = { data = '\137PNG\r\n\26\n\0\0\1' }
-            chat:add_message({ role = 'user', content = 'Look at this.', images = { picture, '/no/such.png' } })
-            send('What is it?')",
-        );
-        editor.wait_buffer("A cat.");
-        editor.wait_lua("not chat.is_running");
-        editor.lua("chat.adapter.opts.vision = false send('And now?')");
-        editor.wait_buffer("Still a cat.");
-        let bodies: Vec<Value> = server.received().into_iter().map(|received| received.body).collect();
-        assert_eq!(bodies[0].pointer(place), Some(&picture), "{name}: {}", bodies[0]);
-        assert!(bodies[0].to_string().contains("a picture is missing: /no/such.png"), "{name}: {}", bodies[0]);
-        let blind = bodies[1].to_string();
-        assert!(!blind.contains(DATA), "{name}: {blind}");
-        assert!(blind.contains("[image/png, not shown: this model takes no pictures]"), "{name}: {blind}");
-    }
 }
 
 #[test]

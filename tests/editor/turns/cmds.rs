@@ -1,0 +1,192 @@
+//! The cmds of a tool, its handlers and its output functions.
+
+use crate::chat::editor;
+
+#[test]
+fn a_typed_message_runs_the_calculator_and_shows_5000() {
+    let editor = editor();
+    editor.lua("vim.notify = function() end");
+    editor.lua("dofile(vim.api.nvim_get_runtime_file('examples/calculator.lua', false)[1])");
+    editor.input(":Lathe chat<CR>");
+    editor.wait_screen("## Me");
+    editor.input("iUse the @{calculator} tool for 100*50<C-s>");
+    editor.wait_screen("5000");
+    editor.wait_ended(1);
+    editor.wait_screen("calculator");
+    editor.lua("chat = require('lathe').last_chat()");
+    assert_eq!(editor.results(), ["5000"]);
+    assert!(editor.lua_bool("return paired()"));
+    let call = "local call = chat.messages[#chat.messages - 2].tools.calls[1]['function'] local args = vim.json.decode(call.arguments) \
+                return ('%s %d %d %s'):format(call.name, args.num1, args.num2, args.operation)";
+    assert_eq!(editor.lua_text(call), "calculator 100 50 multiply");
+    editor.wait_screen("✓ calculator");
+}
+
+#[test]
+fn cmds_run_one_after_another_each_with_the_result_of_the_one_before() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        seen = {}
+        open({ answer("steps", { n = 1 }), { text = "done" } }, {
+          steps = tool("steps", {
+            function(self, args, opts)
+              seen[1] = { args.n, opts.input == nil, self.tool.name, self.chat == chat, self.bufnr == chat.bufnr }
+              return { status = "success", data = "one" }
+            end,
+            function(_, _, opts)
+              seen[2] = opts.input
+              vim.defer_fn(function() opts.output_cb({ status = "success", data = "two" }) end, 5)
+            end,
+            function(self, _, opts)
+              seen[3] = { opts.input, self.stdout[1], #self.stdout }
+              return { status = "success", data = { 3 } }
+            end,
+          }, { output = { success = function(self, stdout, meta)
+            meta.tools.chat:add_tool_output(self, { content = #stdout .. type(stdout[#stdout]), display = false })
+          end } }),
+        })
+        send("go")"#,
+    );
+    editor.wait_ended(1);
+    assert_eq!(editor.results(), ["1string\n\n2string\n\n3table"]);
+    assert_eq!(
+        editor.lua_text("return vim.json.encode(seen)"),
+        r#"[[1,true,"steps",true,true],"one",["two","one",2]]"#
+    );
+    editor.assert_quiet();
+}
+
+#[test]
+fn setup_and_on_exit_run_once_around_everything_and_receive_the_tool() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        order = {}
+        local function note(name) order[#order + 1] = name end
+        open({ answer("t", { x = 1 }), { text = "done" } }, {
+          t = tool("t", { function() note("cmd") return { status = "success", data = 1 } end }, {
+            env = function(self) note("env " .. self.args.x) return {} end,
+            handlers = {
+              setup = function(self, meta) note("setup " .. self.name .. tostring(meta.tools.chat == chat)) end,
+              on_exit = function(self, meta) note("exit " .. self.function_call["function"].name .. tostring(meta.tools.chat == chat)) end,
+            },
+            output = { success = function(self, _, meta)
+              note("success " .. type(meta.cmd))
+              meta.tools.chat:add_tool_output(self, { content = "1" })
+            end },
+          }),
+        })
+        send("go")"#,
+    );
+    editor.wait_ended(1);
+    assert_eq!(
+        editor.lua_text("return table.concat(order, ', ')"),
+        "env 1, setup ttrue, cmd, success function, exit ttrue"
+    );
+}
+
+#[test]
+fn output_functions_left_out_have_the_documented_defaults() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        local function bare(name, cmd, extra)
+          local t = tool(name, { cmd })
+          t.output = nil
+          return vim.tbl_extend("force", t, extra or {})
+        end
+        open({ answer("good", {}, "bad", {}, "thrown", {}, "asked", {}), { text = "done" } }, {
+          good = bare("good", function() return { status = "success", data = 1 } end),
+          bad = bare("bad", function() return { status = "error", data = "x" } end),
+          thrown = bare("thrown", function() error("x") end),
+          asked = bare("asked", function() end, { opts = { require_approval_before = true } }),
+        })
+        send("go")"#,
+    );
+    editor.wait_screen("Run the \"asked\" tool?");
+    editor.input("g3");
+    editor.input("<CR>");
+    editor.wait_ended(1);
+    assert_eq!(
+        editor.results(),
+        ["Executed good", "Error calling bad", "Error calling thrown", "The user rejected the asked tool"]
+    );
+}
+
+#[test]
+fn an_output_function_that_adds_nothing_gives_the_stand_in_and_late_output_is_dropped() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        open({ answer("t", {}), { text = "done" } }, {
+          t = tool("t", { function() return { status = "success", data = 1 } end }, { output = {
+            success = function(self, _, meta)
+              vim.schedule(function() meta.tools.chat:add_tool_output(self, { content = "late" }) late = true end)
+            end } }),
+        })
+        send("go")"#,
+    );
+    editor.wait_ended(1);
+    editor.wait_lua("late");
+    assert_eq!(editor.results(), ["The call of the t tool did not complete: the tool gave no result"]);
+    assert!(!editor.buffer().contains("late"));
+    editor.assert_quiet();
+}
+
+#[test]
+fn the_first_result_counts_and_the_rest_is_dropped() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        late = 0
+        open({ answer("both", {}, "twice", {}, "thrown", {}, "bad", {}), { text = "done" } }, {
+          both = tool("both", { function(_, _, opts)
+            opts.output_cb({ status = "success", data = "called back" })
+            vim.schedule(function() opts.output_cb({ status = "error", data = "late" }) late = late + 1 end)
+            return { status = "error", data = "returned" }
+          end }),
+          twice = tool("twice", { function(_, _, opts)
+            vim.schedule(function()
+              opts.output_cb({ status = "success", data = "first" })
+              opts.output_cb({ status = "error", data = "second" })
+              late = late + 1
+            end)
+          end }),
+          thrown = tool("thrown", { function(_, _, opts)
+            opts.output_cb({ status = "success", data = "before the throw" })
+            error("after the result")
+          end }),
+          bad = tool("bad", { function() return { status = "ok", data = 1 } end }),
+        })
+        send("go")"#,
+    );
+    editor.wait_ended(1);
+    editor.wait_lua("late == 2");
+    let results = editor.results();
+    assert_eq!(results[..3], ["called back", "first", "before the throw"]);
+    assert!(results[3].contains("\"ok\"") && results[3].contains("status"), "{results:?}");
+}
+
+#[test]
+fn output_cb_works_in_a_fast_event() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        open({ answer("t", {}), { text = "done" } }, {
+          t = tool("t", { function(_, _, opts)
+            local timer = vim.uv.new_timer()
+            timer:start(1, 0, function()
+              timer:close()
+              fast = vim.in_fast_event()
+              opts.output_cb({ status = "success", data = "from a timer" })
+            end)
+          end }),
+        })
+        send("go")"#,
+    );
+    editor.wait_ended(1);
+    assert!(editor.lua_bool("return fast"));
+    assert_eq!(editor.results(), ["from a timer"]);
+    editor.assert_quiet();
+}
