@@ -78,9 +78,9 @@ local function manage_tools(words)
     return notify.info("there is no chat; `:Lathe chat` opens one")
   end
   for _, name in ipairs(words) do
-    local ok, message, told = chat.tool_registry:add(name)
-    if not ok and not told then
-      notify.warn(message or ('there is no tool "%s"'):format(name))
+    local fault = chat.tool_registry:use(name)
+    if fault then
+      notify.fault(fault, "warn")
     end
   end
 end

@@ -51,16 +51,23 @@ local function check_tools()
   local tools = require("lathe.tools")
   local good = {}
   for _, name in ipairs(tools.names()) do
-    local tool, message = tools.resolve(name, true)
+    local tool, fault = tools.resolve(name, true)
     if tool or tools.group(name) then
       good[#good + 1] = name
-    elseif message then
-      health.error(message)
+    elseif fault then
+      health.error(fault.message)
     end
     for _, member in ipairs((tools.group(name) or {}).tools or {}) do
       if not tools.is_known(member) then
         health.warn(('group "%s": there is no tool "%s"'):format(name, member))
       end
+    end
+  end
+  for _, one in ipairs(tools.unready()) do
+    if one.state == "starting" then
+      health.info(("the source %s is still starting"):format(one.name))
+    else
+      health.error(("the source %s has failed: %s"):format(one.name, one.message or "no reason"))
     end
   end
   health.ok("tools: " .. (good[1] and table.concat(good, ", ") or "none"))

@@ -5,9 +5,6 @@ local M = {}
 ---@param opts lathe.Opts?
 function M.setup(opts)
   local problems = require("lathe.config").setup(opts)
-  if package.loaded["lathe.tools"] then
-    require("lathe.tools").reload()
-  end
   if problems[1] then
     table.sort(problems)
     local more = #problems > 1 and (" (%d more: `:checkhealth lathe`)"):format(#problems - 1) or ""
@@ -135,9 +132,9 @@ function M.why(tool, value, callback)
   vim.validate("tool", tool, "string")
   vim.validate("value", value, "string", true)
   vim.validate("callback", callback, "callable", true)
-  local permissions = require("lathe.chat.ask.load_rules")
+  local why = require("lathe.chat.ask.why")
   require("lathe.chat").need() -- before the first chat the library does not answer yet
-  permissions.why(tool, value, M.get_chat(0) or M.last_chat(), callback or permissions.print)
+  why.explain(tool, value, M.get_chat(0) or M.last_chat(), callback or why.print)
 end
 
 ---Makes a tool known, as if it were in `interactions.chat.tools`.
@@ -146,7 +143,7 @@ end
 function M.register_tool(name, entry)
   vim.validate("name", name, "string")
   vim.validate("entry", entry, "table")
-  require("lathe.tools").register(name, entry)
+  require("lathe.tools.sources.registered_tools").register(name, entry)
 end
 
 ---Runs a tool without a model, with everything that belongs to a call: schema, approval, output functions.

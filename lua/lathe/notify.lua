@@ -50,6 +50,17 @@ function M.error(text)
   show(text, vim.log.levels.ERROR)
 end
 
+---Tells of a fault, unless that was done.
+---@param fault lathe.Fault
+---@param level "warn"|"error"
+---@param where string? what is put before its message
+function M.fault(fault, level, where)
+  if not fault.told then
+    fault.told = true
+    M[level]((where or "") .. fault.message)
+  end
+end
+
 ---Shows what the user asked for, such as a list: whole, and as long as it takes.
 ---@param text string
 function M.show(text)

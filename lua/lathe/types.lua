@@ -69,8 +69,9 @@ error("lathe.types is for the language server only")
 ---@field gates? lathe.ToolGates
 ---@field permission? lathe.ToolPermission what permission rules see of a call; default: its name, and `*`
 ---@field opts? lathe.ToolOpts
----@field native? fun(chat: lathe.Chat, call: lathe.Call): string? of a native server's; what the user's settings say
----@field schema_text? string JSON text of the parameters, of a native server's
+---@field before_call? fun(chat: lathe.Chat, call: lathe.Call): string? of a source's; what forbids the call
+---@field schema_text? string JSON text of the parameters, where they were made from it
+---@field strict_types? boolean a string is never taken for a number
 ---@field fills_defaults? boolean
 ---@field server? string the native server
 ---@field tool? string its name there
@@ -106,7 +107,6 @@ error("lathe.types is for the language server only")
 ---@field tools string[]
 ---@field prompt? string what the model reads for `@{group}`; `${tools}` stands for the names
 ---@field system_prompt? string|fun(group: table, ctx: lathe.PromptContext): string?
----@field is_native? boolean the tools of a native server
 ---@field opts? { collapse_tools: boolean?, ignore_system_prompt: boolean?, ignore_tool_system_prompt: boolean? }
 
 ---What functions that make system prompts are told.
@@ -370,7 +370,7 @@ error("lathe.types is for the language server only")
 ---@field in_use table<string, true>
 ---@field schemas table<string, table>
 ---@field groups table<string, table>
----@field add fun(self: lathe.ToolRegistry, name: string): boolean, string?, boolean?
+---@field add fun(self: lathe.ToolRegistry, name: string): boolean, string?
 ---@field remove fun(self: lathe.ToolRegistry, name: string)
 
 -- Adapters ------------------------------------------------------------------------------------------------------------

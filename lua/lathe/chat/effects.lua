@@ -13,12 +13,12 @@ local jobs = require("lathe.tools.jobs")
 local judge = require("lathe.chat.ask.judge")
 local log = require("lathe.log")
 local notice = require("lathe.chat.draw.notice_line")
-local native = require("lathe.native.records")
 local notify = require("lathe.notify")
 local permissions = require("lathe.chat.ask.load_rules")
 local prompt = require("lathe.chat.input.user_message")
 local saving = require("lathe.chat.saving")
 local system = require("lathe.chat.system_prompts")
+local tools = require("lathe.tools")
 
 ---What follows is the model's.
 ---@param chat lathe.Chat
@@ -250,7 +250,7 @@ function M.performers(chats)
     if not chat or chat.is_closing then
       return nil
     end
-    native.begin_listing()
+    tools.refresh()
     chat.is_listed = true
     local text, typed = prompt.take(chat)
     saving.note(chat)
@@ -300,7 +300,7 @@ function M.performers(chats)
       return chats[id] == chat and not chat.is_closing and chat.request == request
     end
     if not chat.is_listed then
-      native.begin_listing()
+      tools.refresh()
     end
     chat.is_listed = false
     chat.tool_registry:gather(function()

@@ -15,6 +15,7 @@ local effects = require("lathe.chat.effects")
 local events = require("lathe.events")
 local keymaps = require("lathe.chat.keymaps")
 local notice_line = require("lathe.chat.draw.notice_line")
+local notify = require("lathe.notify")
 local server_mentions = require("lathe.chat.input.server_mentions")
 local user_message = require("lathe.chat.input.user_message")
 local registry = require("lathe.tools.registry")
@@ -136,9 +137,9 @@ end
 local function add_defaults(chat)
   chat.system_prompt = system_prompts.main(chat)
   for _, name in ipairs(chat.config.tools.opts.default_tools) do
-    local ok, message, told = chat.tool_registry:add(name)
-    if not ok and message and not told then
-      require("lathe.notify").warn("default_tools: " .. message)
+    local fault = chat.tool_registry:expect(name)
+    if fault then
+      notify.fault(fault, "warn", "default_tools: ")
     end
   end
 end
@@ -177,8 +178,8 @@ local function restore(chat, loaded)
   chat.system_prompt = system_prompts.main(chat)
   local save = chat.config.save
   chat.saved_id = core.lib.restore_chat({ chat = chat.id, loaded = loaded.loaded, save = save })
-  for _, message in ipairs(chat.tool_registry:restore(loaded.tools, loaded.groups)) do
-    require("lathe.notify").warn(message)
+  for _, fault in ipairs(chat.tool_registry:restore(loaded.tools, loaded.groups)) do
+    notify.fault(fault, "warn")
   end
   if save then
     saving.begin(chat)
@@ -253,9 +254,9 @@ function M.new(opts)
     add_defaults(chat)
   end
   for _, name in ipairs(opts.tools or {}) do
-    local ok, fault, told = chat.tool_registry:add(name)
-    if not ok and fault and not told then
-      require("lathe.notify").warn(fault)
+    local fault = chat.tool_registry:expect(name)
+    if fault then
+      notify.fault(fault, "warn")
     end
   end
   for _, entry in ipairs(opts.messages or {}) do
@@ -357,7 +358,7 @@ function Chat:add_message(message, opts)
     local problems
     pictures, problems = require("lathe.chat.input.pictures").read(message.images)
     for _, problem in ipairs(problems) do
-      require("lathe.notify").warn("a picture is left out: " .. problem)
+      notify.warn("a picture is left out: " .. problem)
       content = ("%s\n[a picture is missing: %s]"):format(content, problem)
     end
   end
@@ -429,7 +430,7 @@ end
 function Chat:tell_if_hidden(text)
   vim.schedule(function()
     if not self:is_visible() then
-      require("lathe.notify").warn(text)
+      notify.warn(text)
     end
   end)
 end

@@ -66,10 +66,10 @@ function M.start(name, args, callback, opts)
     return cancel
   end
   chat.run_opts = opts or {}
-  local added, fault = chat.tool_registry:add(name)
-  if not added then
+  local fault = chat.tool_registry:use(name)
+  if fault then
     chat:close()
-    finish({ status = "error", content = fault or ('There is no tool "%s".'):format(name) })
+    finish({ status = "error", content = fault.message })
     return cancel
   end
   local status, display, code, outcome

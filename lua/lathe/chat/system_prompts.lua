@@ -40,7 +40,7 @@ local function text_of(chat, whose, prompt, ...)
       chat.told_prompts = told
       if not told[whose] then
         told[whose] = true
-        require("lathe.notify").error(("%s failed: %s"):format(whose, require("lathe.tools").readable(text)))
+        require("lathe.notify").error(("%s failed: %s"):format(whose, require("lathe.readable").text(text)))
       end
       return nil
     end

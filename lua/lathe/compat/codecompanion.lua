@@ -44,12 +44,12 @@ end
 ---What other plugins read and add to: an assignment makes a tool or a group known.
 ---@return table
 local function tools_of_config()
-  local tools = require("lathe.tools")
+  local registered = require("lathe.tools.sources.registered_tools")
   local configured = require("lathe.config").get().interactions.chat.tools
   local groups = setmetatable({}, {
     __index = configured.groups,
     __newindex = function(_, name, group)
-      tools.register_group(name, group)
+      registered.register_group(name, group)
     end,
   })
   return setmetatable({}, {
@@ -59,10 +59,14 @@ local function tools_of_config()
       elseif name == "opts" then
         return configured.opts
       end
-      return tools.entry(name)
+      local entry = registered.entry(name)
+      if entry == nil then
+        entry = configured[name]
+      end
+      return entry or require("lathe.tools").resolve(name)
     end,
     __newindex = function(_, name, entry)
-      tools.register(name, entry)
+      registered.register(name, entry)
     end,
   })
 end

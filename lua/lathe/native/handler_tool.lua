@@ -110,6 +110,7 @@ function M.build(record)
       ["function"] = { name = record.name, description = record.description, parameters = record.schema },
     },
     schema_text = record.schema_text,
+    strict_types = true,
     cmds = {
       function(view, args, opts)
         return call_handler(record, view, args, opts)
@@ -128,7 +129,7 @@ function M.build(record)
     },
     opts = { timeout = limit, require_approval_before = def.needs_confirmation_window ~= false },
     -- A function, since a call's copy of the tool must not copy what it leads to.
-    native = function(chat, call)
+    before_call = function(chat, call)
       call.server = record.server.name
       return prepare(record, chat, call)
     end,

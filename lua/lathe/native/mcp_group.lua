@@ -14,7 +14,6 @@ M.group = {
   description = "any tool and resource of the native servers, by name",
   tools = { "use_mcp_tool", "access_mcp_resource" },
   opts = { collapse_tools = true },
-  is_native = true,
 }
 
 ---@param names string[]
@@ -84,7 +83,7 @@ local function tool(name, description, properties, required, fields)
       ["function"] = { name = name, description = description, parameters = parameters },
     },
     output = output,
-    native = function() end,
+    strict_types = true,
     opts = {},
   }, fields)
 end
@@ -157,7 +156,7 @@ function M.tool(name)
       }, { "server_name", "uri" }, {
         cmds = { access_resource },
         opts = { require_approval_before = true },
-        native = function(_, call)
+        before_call = function(_, call)
           local asks, denied = auto_approve.resource(call.args.server_name, call.args.uri)
           call.tool.opts.require_approval_before = asks
           return denied

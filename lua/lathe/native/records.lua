@@ -1,5 +1,5 @@
--- What chats can be offered of native servers: tools under their names for the model, and groups. What makes a definition
--- good is in `validate.lua`, what runs in `handler_tool.lua`.
+-- What chats can be offered of native servers: tools under their names for the model, their dynamic fields, and groups. What
+-- makes a definition good is in `validate.lua`, what runs in `handler_tool.lua`.
 local M = {}
 
 local config = require("lathe.config")
@@ -34,6 +34,7 @@ local members = {} ---@type table<string, string[]> by group, the names of its t
 local group_order = {} ---@type string[]
 local known = setmetatable({}, { __mode = "k" }) ---@type table<table, lathe.native.Record> by definition
 local version, used_config ---@type integer?, table?
+local list ---@type lathe.SourceList? of that version
 local listing = 0
 local told = {} ---@type table<string, true>
 
@@ -120,7 +121,7 @@ local function update()
       record.tool = nil -- limits and the like come from there
     end
   end
-  records, off, groups, members, group_order = {}, {}, {}, {}, {}
+  records, off, groups, members, group_order, list = {}, {}, {}, {}, {}, nil
   for i, found in ipairs(lib.native_names({ prefix = current.prefix, servers = given })) do
     take_server(all[i], found)
   end
@@ -217,9 +218,10 @@ local function is_dynamic(record)
   return type(record.def.description) == "function" or type(record.def.inputSchema) == "function"
 end
 
----Moves when the list of tools may have changed.
+---Another number whenever the list of tools may have changed.
 ---@return integer
 function M.version()
+  update()
   return store.version
 end
 
@@ -239,13 +241,6 @@ end
 
 -- What is there -------------------------------------------------------------------------------------------------------
 
----The record of a tool that is enabled.
----@param name string
----@return lathe.native.Record?
-function M.record(name)
-  return update() and records[name] or nil
-end
-
 ---The record of a tool, enabled or not, of a server.
 ---@param server string
 ---@param tool string
@@ -261,18 +256,11 @@ function M.find(server, tool)
   end
 end
 
----Whether a tool is there, but not enabled.
----@param name string
----@return lathe.native.Record?
-function M.disabled(name)
-  return update() and off[name] or nil
-end
-
 ---The definition of a tool, as chats run it.
 ---@param name string
 ---@return lathe.Tool?
 function M.tool(name)
-  local record = M.record(name)
+  local record = update() and records[name]
   if not record then
     -- Loaded on first use, as what runs tools is: most chats have no native server.
     return store.has_any() and require("lathe.native.mcp_group").tool(name) or nil
@@ -287,62 +275,75 @@ function M.tool(name)
   return record.tool
 end
 
----The names of all enabled tools, servers in the order of registration.
----@return string[]
-function M.names()
-  if not update() then
-    return {}
-  end
-  local names = {}
-  for _, group in ipairs(group_order) do
-    vim.list_extend(names, members[group])
-  end
-  if group_order[1] then
-    vim.list_extend(names, require("lathe.native.mcp_group").names)
-  end
-  return names
-end
-
----The names of the groups, one for each server that is enabled, and `mcp`.
----@return string[]
-function M.groups()
-  local names = {}
-  for _, group in ipairs(update() and group_order or {}) do
-    if groups[group].status == "connected" then
-      names[#names + 1] = group
-    end
-  end
-  if names[1] and not groups.mcp then
-    names[#names + 1] = "mcp"
-  end
-  return names
-end
-
----The tools of a server as a group.
----@param name string of the group
----@return lathe.ToolGroup?
-function M.group(name)
-  local server = update() and groups[name]
-  if not server then
-    return name == "mcp" and group_order[1] and require("lathe.native.mcp_group").group or nil
-  elseif server.status ~= "connected" then
-    return nil
-  end
-  local instructions = store.settings(server.name).custom_instructions
-  local description = server.description
+---What a list says of a tool.
+---@param record lathe.native.Record
+---@return lathe.ListedTool
+local function listed(record)
+  local description = record.def.description
   return {
-    description = type(description) == "string" and description ~= "" and description or server.displayName,
-    tools = members[name],
-    system_prompt = instructions and not instructions.disabled and instructions.text or nil,
-    opts = { collapse_tools = true },
-    is_native = true,
+    name = record.name,
+    kind = "native",
+    is_visible = true,
+    description = type(description) == "string" and description or nil,
+    server = record.server.name,
+    via = "use_mcp_tool",
   }
 end
 
----The user's own tool of this name wins.
+---The tools of a server as a group.
 ---@param name string
-function M.tell_hidden(name)
-  tell(("the native tool %s is left out: a tool of this name is configured"):format(name), "warn")
+---@param server lathe.native.Server
+---@return lathe.ListedGroup
+local function listed_group(name, server)
+  local instructions = store.settings(server.name).custom_instructions
+  local description = server.description
+  return {
+    name = name,
+    is_live = true,
+    group = {
+      description = type(description) == "string" and description ~= "" and description or server.displayName,
+      tools = members[name],
+      system_prompt = instructions and not instructions.disabled and instructions.text or nil,
+      opts = { collapse_tools = true },
+    },
+  }
+end
+
+---The tools of all servers in the order of registration, and a group for each server that is enabled.
+---@return lathe.SourceList
+function M.list()
+  if list or not update() then
+    return list or { tools = {}, groups = {} }
+  end
+  list = { tools = {}, groups = {} }
+  for _, group in ipairs(group_order) do
+    for _, name in ipairs(members[group]) do
+      list.tools[#list.tools + 1] = listed(records[name])
+    end
+    if groups[group].status == "connected" then
+      list.groups[#list.groups + 1] = listed_group(group, groups[group])
+    end
+  end
+  local mcp_group = group_order[1] and require("lathe.native.mcp_group")
+  if mcp_group then
+    for _, name in ipairs(mcp_group.names) do
+      list.tools[#list.tools + 1] = { name = name, kind = "native", is_visible = true }
+    end
+  end
+  if mcp_group and list.groups[1] and not groups.mcp then
+    list.groups[#list.groups + 1] = { name = "mcp", is_live = true, group = mcp_group.group }
+  end
+  for name, record in pairs(off) do
+    local is_disabled = record.server.status == "disabled"
+    list.tools[#list.tools + 1] = {
+      name = name,
+      kind = "native",
+      server = record.server.name,
+      is_hidden = true,
+      code = is_disabled and "SERVER_DISABLED" or "NOT_FOUND",
+    }
+  end
+  return list
 end
 
 return M

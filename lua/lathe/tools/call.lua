@@ -7,14 +7,12 @@ local core = require("lathe.core")
 local foreign = require("lathe.tools.foreign_code")
 local gate = require("lathe.tools.gate_facts")
 local jobs = require("lathe.tools.jobs")
-local native = require("lathe.native.records")
 local log = require("lathe.log")
 local shell = require("lathe.tools.shell_command")
-local tools = require("lathe.tools")
 
 local hrtime = vim.uv.hrtime
 local keep_trace, protected = foreign.keep_trace, foreign.protected
-local readable = tools.readable
+local readable = require("lathe.readable").text
 
 M.readable = readable
 
@@ -206,11 +204,11 @@ function M.prepare(chat, call, args, copying)
   local definition, fault, source = chat.tool_registry:resolve(call.name)
   call.source = source
   if not definition then
-    return false, fault or ('Tool "%s" is no longer there'):format(call.name), false, false
+    return false, fault and fault.message or ('Tool "%s" is no longer there'):format(call.name), false, false
   end
   local shared = copying == "shared" and chat.shared or nil
   equip(chat, call, definition, args, shared and shared.tool)
-  local denied = definition.native and definition.native(chat, call)
+  local denied = definition.before_call and definition.before_call(chat, call)
   if denied then
     return false, denied, false, false, true
   end
@@ -491,20 +489,12 @@ local codes = {
 ---@param call lathe.Call
 ---@param status lathe.CallStatus
 local function note_code(chat, call, status)
-  local refusal = "INVALID_ARGUMENTS"
-  if not call.tool then
-    local known, disabled = native.record(call.name), native.disabled(call.name)
-    local in_use = chat.tool_registry.in_use
-    if known and not (in_use[call.name] or in_use.use_mcp_tool) then
-      refusal = "NOT_FOUND"
-    elseif disabled then
-      known, refusal = disabled, disabled.server.status == "disabled" and "SERVER_DISABLED" or "NOT_FOUND"
-    end
-    if known then
-      call.source, call.server = "native", known.server.name
-    end
+  local refused = not call.tool and chat.tool_registry:refused(call.name) or nil
+  if refused then
+    call.source, call.server = refused.kind, refused.server
   end
   if call.server then
+    local refusal = refused and refused.code or "INVALID_ARGUMENTS"
     call.code = codes[status] or (call.outcome and call.outcome.code) or (call.tool and "ERROR") or refusal
   end
 end

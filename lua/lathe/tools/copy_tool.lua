@@ -1,7 +1,7 @@
 -- Copies of tools: each call gets one of its own, so that what a tool does to itself ends with the call.
 local M = {}
 
-local tools = require("lathe.tools")
+local definition = require("lathe.tools.definition")
 
 ---A deep copy; cycles stay cycles, userdata and functions are shared.
 ---@param value table
@@ -33,30 +33,27 @@ local function copy_schema(tool, key)
   if key ~= "schema" then
     return nil
   end
-  local definition = tools.resolve(rawget(tool, "name"))
-  local schema = definition and copy(definition.schema, {})
+  local schema = copy(getmetatable(tool).definition.schema, {})
   rawset(tool, "schema", schema)
   return schema
 end
 
-local lazy = { __index = copy_schema }
-
 ---A call's own copy of a tool. The schema, most of what there is to copy, is copied when it is first looked at.
----@param definition lathe.Tool
+---@param tool lathe.Tool its definition
 ---@return lathe.Tool
-function M.tool(definition)
-  if getmetatable(definition) then
-    return copy(definition, {})
+function M.tool(tool)
+  if getmetatable(tool) then
+    return copy(tool, {})
   end
   local result = {}
   -- What the author's table says about itself is about the copy.
-  local seen = { [tools.source(definition.name) or definition] = result, [definition] = result }
-  for key, item in next, definition do
+  local seen = { [definition.author_table(tool) or tool] = result, [tool] = result }
+  for key, item in next, tool do
     if key ~= "schema" then
       result[key] = type(item) == "table" and (seen[item] or copy(item, seen)) or item
     end
   end
-  return setmetatable(result, lazy)
+  return setmetatable(result, { __index = copy_schema, definition = tool })
 end
 
 return M

@@ -2,7 +2,7 @@
 local M = {}
 
 local log = require("lathe.log")
-local readable = require("lathe.tools").readable
+local readable = require("lathe.readable").text
 
 local trace ---@type string?
 

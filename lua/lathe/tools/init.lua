@@ -1,400 +1,273 @@
--- Tool definitions: where they come from and what they must look like. Which of them a chat uses is in `registry.lua`,
--- how a message names them in `mentions.lua`, how one runs in `call.lua`.
+-- What tools and groups there are: the lists of all sources as one snapshot, and what is looked up in it. Where tools come
+-- from is in `sources.lua`, which of them a chat uses in `registry.lua`, how one runs in `call.lua`.
 local M = {}
 
-local api = vim.api
+local faults = require("lathe.fault")
+local notify = require("lathe.notify")
+local readable = require("lathe.readable").text
+local sources = require("lathe.tools.sources")
 
-local native = require("lathe.native.records")
+---What there is at one moment. Nobody writes to it: what has changed is in the next one.
+---@class lathe.ToolSnapshot
+---@field generation integer
+---@field tools table<string, lathe.ListedTool[]> by name, in the order in which they count
+---@field names string[] of the tools that are listed, sorted
+---@field groups table<string, lathe.ListedGroup>
+---@field group_names string[] sorted
+---@field reached table<string, string[]> by the tool that can call them by name
 
----Counts changes of the definitions; what is derived from them is made anew when it moved.
-M.version = 0
+local told = {} ---@type table<string, true> tools that were left out
 
-local registered = {} ---@type table<string, table> entries of `register_tool`
-local registered_groups = {} ---@type table<string, table>
-
----@class lathe.ResolvedTool
----@field entry table
----@field source table? what the entry led to
----@field schema table? its schema at that time
----@field tool lathe.Tool?
----@field message string?
-
-local resolved = {} ---@type table<string, lathe.ResolvedTool>
-
----@return table<string, table|false>
-local function configured()
-  return require("lathe.config").get().interactions.chat.tools
-end
-
----@param name string
----@return table? entry
-local function entry_of(name)
-  if name == "opts" or name == "groups" then
-    return nil
+---The user's own tool of this name wins.
+---@param listed lathe.ListedTool
+local function tell_left_out(listed)
+  local text = ("the %s tool %s is left out: a tool of this name is configured"):format(listed.source.name, listed.name)
+  if not told[text] then
+    told[text] = true
+    notify.warn(text)
   end
-  local entry = registered[name]
-  if entry == nil then
-    entry = configured()[name]
-  end
-  if entry == nil then
-    entry = native.tool(name)
-  end
-  return entry or nil
 end
 
----Makes a tool known besides those of `setup`; it replaces one of the same name.
----@param name string
----@param entry table as in `interactions.chat.tools`
-function M.register(name, entry)
-  registered[name] = entry
-  M.version = M.version + 1
-end
-
----Makes a group known besides those of `setup`; it replaces one of the same name.
----@param name string
----@param group lathe.ToolGroup as in `interactions.chat.tools.groups`
-function M.register_group(name, group)
-  registered_groups[name] = group
-  M.version = M.version + 1
-end
-
----The entry of a tool, registered or configured.
----@param name string
----@return table?
-function M.entry(name)
-  return entry_of(name)
-end
-
----Definitions may have changed: forget what was derived from them.
-function M.reload()
-  resolved = {}
-  M.version = M.version + 1
-end
-
-M.readable = require("lathe.readable").text
-
----@param err any
----@return string
-local function with_trace(err)
-  return M.readable(err) .. debug.traceback("", 2)
-end
-
--- Sources ------------------------------------------------------------------------------------------------------------
-
----@param path string
----@param ... any what to call the chunk with
----@return any
-local function run_file(path, ...)
-  local chunk, reason = loadfile(path)
-  if not chunk then
-    error(reason, 0)
-  end
-  return chunk(...)
-end
-
----Loads what `path` names: a module of the runtime path or of Lua's path, else a file. Never one of the working
----directory: nothing of a repository runs without trust.
----@param path string
----@return any
-local function load_path(path)
-  local tried = {}
-  if path:find("^[%w_%-]+[%w_%-%.]*$") and not path:find("%.lua$") then
-    if package.loaded[path] ~= nil or package.preload[path] then
-      return require(path)
+---@param snapshot lathe.ToolSnapshot
+---@param source lathe.Source
+---@param tools lathe.ListedTool[]
+local function add_tools(snapshot, source, tools)
+  for _, one in ipairs(tools) do
+    one.source = source
+    local known = snapshot.tools[one.name]
+    if not known then
+      known = {}
+      snapshot.tools[one.name] = known
     end
-    local as_file = path:gsub("%.", "/")
-    for _, tail in ipairs({ ".lua", "/init.lua" }) do
-      local found = api.nvim_get_runtime_file("lua/" .. as_file .. tail, false)[1]
-      if found and found:sub(1, 1) == "/" then
-        return require(path)
-      end
+    local first = known[1]
+    if first and not first.gives_way and not one.is_hidden and first.source.name ~= source.name then
+      tell_left_out(one)
     end
-    local absolute = {}
-    for template in package.path:gmatch("[^;]+") do
-      if template:sub(1, 1) == "/" then
-        absolute[#absolute + 1] = template
-      end
+    known[#known + 1] = one
+    if not first and not one.is_hidden then
+      snapshot.names[#snapshot.names + 1] = one.name
     end
-    local file = package.searchpath(path, table.concat(absolute, ";"))
-    if file then
-      return run_file(file, path)
-    end
-    tried[1] = ("module %s"):format(path)
-  end
-  local file = vim.fs.normalize(path)
-  if file:sub(1, 1) ~= "/" then
-    file = vim.fn.stdpath("config") .. "/" .. file
-  end
-  if vim.uv.fs_stat(file) then
-    return run_file(file)
-  end
-  tried[#tried + 1] = file
-  error(("path %q was not found; tried %s"):format(path, table.concat(tried, ", ")), 0)
-end
-
----@param entry table
----@return any
-local function load_entry(entry)
-  local source = entry.callback
-  if type(source) == "function" then
-    return source()
-  elseif type(source) == "string" then
-    return load_path(source)
-  elseif type(source) == "table" then
-    return source
-  elseif entry.path ~= nil then
-    if type(entry.path) ~= "string" then
-      error("path: expected a string, got " .. type(entry.path), 0)
-    end
-    return load_path(entry.path)
-  end
-  return entry
-end
-
--- Definitions --------------------------------------------------------------------------------------------------------
-
-local functions = {
-  handlers = { "setup", "prompt_condition", "on_exit" },
-  output = { "success", "error", "prompt", "rejected", "cancelled", "cmd_string" },
-  gates = { "is_safe", "judge_context" },
-}
-
----@param ok boolean
----@param format string
----@param ... any
-local function expect(ok, format, ...)
-  if not ok then
-    error(format:format(...), 0)
-  end
-end
-
----Throws what is wrong with a definition.
----@param name string
----@param tool any
-local function check(name, tool)
-  expect(type(tool) == "table", "expected a table, got %s", type(tool))
-  expect(tool.name == nil or tool.name == name, "name: is %s, must be as in the config", vim.inspect(tool.name))
-  expect(type(tool.schema) == "table", "schema: expected a table, got %s", type(tool.schema))
-  local fn = tool.schema["function"]
-  expect(type(fn) == "table", 'schema["function"]: expected a table, got %s', type(fn))
-  expect(fn.name == name, 'schema["function"].name: is %s, must be as in the config', vim.inspect(fn.name))
-  local parameters = fn.parameters
-  expect(parameters == nil or type(parameters) == "table", "parameters: expected a table, got %s", type(parameters))
-  expect(tool.cmds == nil or type(tool.cmds) == "table", "cmds: expected a list, got %s", type(tool.cmds))
-  expect(tool.env == nil or type(tool.env) == "function", "env: expected a function, got %s", type(tool.env))
-  for part, names in pairs(functions) do
-    local given = tool[part]
-    expect(given == nil or type(given) == "table", "%s: expected a table, got %s", part, type(given))
-    for _, key in ipairs(given and names or {}) do
-      local value = given[key]
-      expect(value == nil or type(value) == "function", "%s.%s: expected a function, got %s", part, key, type(value))
+    if one.via then
+      local reached = snapshot.reached[one.via] or {}
+      snapshot.reached[one.via] = reached
+      reached[#reached + 1] = one.name
     end
   end
 end
 
----@param name string
----@param entry table
----@return lathe.Tool
----@return table source
-local function build(name, entry)
-  local tool = load_entry(entry)
-  local source = tool
-  expect(type(tool) == "table", "expected a table, got %s", type(tool))
-  local extends = tool.extends or entry.extends
-  if extends ~= nil then
-    expect(extends == "cmd_tool", 'extends: there is no %s, only "cmd_tool"', vim.inspect(extends))
-    tool = require("lathe.tools.cmd_tool").extend(name, tool)
-  end
-  check(name, tool)
-  local opts = entry.opts
-  local own = tool.opts
-  expect(opts == nil or type(opts) == "table", "opts: expected a table, got %s", type(opts))
-  expect(own == nil or type(own) == "table", "opts: expected a table, got %s", type(own))
-  opts = vim.tbl_extend("force", own or {}, opts or {})
-  -- They loosen or tighten the gate for the user, so only the user's own entry counts.
-  for _, key in ipairs({ "protect", "require_cmd_approval" }) do
-    if not entry.opts or entry.opts[key] == nil then
-      opts[key] = nil
+---@param snapshot lathe.ToolSnapshot
+---@param source lathe.Source
+---@param groups lathe.ListedGroup[]
+local function add_groups(snapshot, source, groups)
+  for _, one in ipairs(groups) do
+    if not snapshot.groups[one.name] then
+      one.source = source
+      snapshot.groups[one.name] = one
+      snapshot.group_names[#snapshot.group_names + 1] = one.name
     end
   end
-  local limit = opts.timeout
-  expect(
-    limit == nil or limit == false or (type(limit) == "number" and limit >= 1),
-    "opts.timeout: expected milliseconds or false, got %s",
-    vim.inspect(limit)
-  )
-  local result = {} ---@type lathe.Tool
-  for key, value in pairs(tool) do
-    result[key] = value
-  end
-  result.name, result.opts, result.cmds = name, opts, tool.cmds or {}
-  result.description = entry.description or tool.description
-  return result, source
 end
 
----The definition of a tool. One that is wrong is told once and stays unusable until it changes.
----@param name string
----@param quiet boolean? do not tell the user
----@return lathe.Tool? tool to be copied, not to be written to
----@return string? message for the user; nil also when there is no such tool
-function M.resolve(name, quiet)
-  local entry = entry_of(name)
-  if not entry then
-    return nil
+local NOBODY = {}
+local snapshots = setmetatable({}, { __mode = "k" }) ---@type table<table, lathe.ToolSnapshot> by adapter
+
+---What there is now.
+---@param chat lathe.Chat? whose adapter brings tools along
+---@return lathe.ToolSnapshot
+function M.snapshot(chat)
+  local key = chat and chat.adapter or NOBODY
+  local generation = sources.generation(chat)
+  local snapshot = snapshots[key]
+  if snapshot and snapshot.generation == generation then
+    return snapshot
   end
-  if entry.native then -- it comes whole
-    return entry
+  snapshot = { generation = generation, tools = {}, names = {}, groups = {}, group_names = {}, reached = {} }
+  for _, source in ipairs(sources.all()) do
+    local list = sources.call(source, "list", chat) or {}
+    add_tools(snapshot, source, list.tools or {})
+    add_groups(snapshot, source, list.groups or {})
   end
-  local known = resolved[name]
-  if known and known.entry == entry and (not known.tool or known.source.schema == known.schema) then
-    return known.tool, known.message
-  end
-  local ok, tool, source = xpcall(build, with_trace, name, entry)
-  if ok then
-    resolved[name] = { entry = entry, source = source, schema = source.schema, tool = tool }
-    return tool
-  end
-  local fault = tostring(tool)
-  local first = fault:match("^(.-)\nstack traceback:") or fault
-  local message = ('tool "%s": %s'):format(name, first)
-  require("lathe.log").error(message .. fault:sub(#first + 1))
-  if not quiet then
-    require("lathe.notify").error(message)
-  end
-  resolved[name] = { entry = entry, message = message }
-  return nil, message
+  table.sort(snapshot.names)
+  table.sort(snapshot.group_names)
+  snapshots[key] = snapshot
+  return snapshot
 end
 
----What a definition was made from: the table that its author wrote.
----@param name string
----@return table?
-function M.source(name)
-  local known = resolved[name]
-  return known and known.source
-end
-
----Who made a tool, as events tell it.
----@param name string
----@return "builtin"|"lua"|"native"
-function M.source_kind(name)
-  local entry = entry_of(name)
-  if entry and entry.native then
-    return "native"
-  end
-  local path = entry and entry.callback == nil and entry.path
-  return type(path) == "string" and vim.startswith(path, "lathe.tools.builtin.") and "builtin" or "lua"
-end
+-- Tools --------------------------------------------------------------------------------------------------------------
 
 ---Why a tool cannot be used although nothing is wrong with it.
----@param name string
+---@param listed lathe.ListedTool
 ---@param chat lathe.Chat?
 ---@return string? reason nil: it is on
 ---@return boolean? failed its `enabled` threw
-function M.why_disabled(name, chat)
-  local entry = entry_of(name)
-  if not entry then
-    return configured()[name] == false and "false" or "there is none"
-  end
-  local enabled = entry.enabled
-  if type(enabled) ~= "function" then
+local function why_off(listed, chat)
+  local enabled = listed.enabled
+  if listed.off then
+    return listed.off
+  elseif type(enabled) ~= "function" then
     return enabled == false and "enabled = false" or nil
   end
   local ok, answer = pcall(enabled, chat and chat.adapter)
   if not ok then
-    return "enabled failed: " .. M.readable(answer), true
+    return "enabled failed: " .. readable(answer), true
   end
   return not answer and "enabled() says no" or nil
 end
 
----Whether there is such a tool and nothing has turned it off.
+---The tool that counts under a name.
+---@param name string
+---@param chat lathe.Chat?
+---@return lathe.ListedTool? listed
+---@return string? off why it cannot be used
+---@return boolean? failed its `enabled` threw
+function M.look_up(name, chat)
+  local last, reason ---@type lathe.ListedTool?, string?
+  for _, listed in ipairs(M.snapshot(chat).tools[name] or {}) do
+    if not listed.is_hidden then
+      local off, failed = why_off(listed, chat)
+      if not (off and listed.gives_way) then
+        return listed, off, failed
+      end
+      last, reason = listed, "enabled"
+    end
+  end
+  return last, reason
+end
+
+---What the source of a tool says of it; where another tool runs its part, that one's definition.
+---@param listed lathe.ListedTool
+---@param chat lathe.Chat?
+---@param is_quiet boolean? do not tell the user
+---@return lathe.FoundTool? found
+---@return lathe.Fault? fault
+local function resolve(listed, chat, is_quiet)
+  local found, fault = sources.call(listed.source, "resolve", listed.name, chat, is_quiet)
+  if not found then
+    return nil, fault
+  end
+  local runs = found.runs
+  if runs then
+    local message = ("there is no %s, expected interactions.chat.tools.<name>"):format(vim.inspect(runs.path))
+    local tool, why = M.resolve(runs.name, is_quiet)
+    if not tool then
+      return nil, faults.new(runs.whose .. (why and why.message or message), why and why.told)
+    end
+    found.tool = tool
+  end
+  found.kind, found.listed = listed.kind, listed
+  return found
+end
+
+---The definition of a tool. What is wrong with one is told once, and it stays unusable until it changes.
+---@param name string?
+---@param is_quiet boolean? do not tell the user
+---@return lathe.Tool? tool to be copied, not to be written to
+---@return lathe.Fault? fault nil also when there is no such tool
+function M.resolve(name, is_quiet)
+  local listed = name and M.look_up(name)
+  if not listed or listed.off then
+    return nil
+  end
+  local found, fault = resolve(listed, nil, is_quiet)
+  return found and found.tool, fault
+end
+
+---What a call of a tool runs, be it enabled or not.
+---@param name string
+---@param chat lathe.Chat?
+---@param is_quiet boolean?
+---@return lathe.FoundTool? found
+---@return lathe.Fault? fault
+---@return string? kind
+function M.definition(name, chat, is_quiet)
+  local listed = M.look_up(name, chat)
+  if not listed or listed.off then
+    return nil
+  end
+  local found, fault = resolve(listed, chat, is_quiet)
+  return found, fault, listed.kind
+end
+
+---Which sources have no tools to list, or not those that they should have.
+---@return { name: string, state: "starting"|"failed", message: string? }[]
+function M.unready()
+  local list = {}
+  for _, source in ipairs(sources.all()) do
+    local status = sources.status(source)
+    if status.state ~= "ready" then
+      list[#list + 1] = { name = source.name, state = status.state, message = status.message }
+    end
+  end
+  return list
+end
+
+---Whether tools may come that nobody lists yet.
+---@return boolean
+function M.is_starting()
+  return vim.iter(M.unready()):any(function(one)
+    return one.state == "starting"
+  end)
+end
+
+---What is said where there is no tool of a name: it may come yet.
+---@return string text begins with a space; empty when all sources are ready
+function M.excuse()
+  local parts = {}
+  for _, one in ipairs(M.unready()) do
+    local state = one.state == "starting" and "is still starting"
+      or ("has failed: %s"):format(one.message or "no reason")
+    parts[#parts + 1] = (" The source %s %s."):format(one.name, state)
+  end
+  return table.concat(parts)
+end
+
+---A tool that a chat can offer.
+---@param name string
+---@param chat lathe.Chat?
+---@return lathe.FoundTool? found
+---@return lathe.Fault? fault why not
+function M.find(name, chat)
+  local listed, off, failed = M.look_up(name, chat)
+  if failed then
+    notify.error(('tool "%s": %s'):format(name, off))
+  end
+  if not listed or off then
+    return nil, faults.new(('There is no tool "%s".%s'):format(name, M.excuse()))
+  end
+  local found, fault = resolve(listed, chat)
+  return found, fault or (not found and faults.new(('There is no tool "%s".'):format(name)) or nil)
+end
+
+---What a call that was not run asked for, when it is known.
+---@param name string
+---@param chat lathe.Chat
+---@return lathe.ListedTool?
+function M.refused(name, chat)
+  return (M.snapshot(chat).tools[name] or {})[1]
+end
+
+---Whether a tool, enabled or not, or a group has the name. Nothing of an author's is called but what says whether the
+---provider's tool is on.
 ---@param name string
 ---@param chat lathe.Chat?
 ---@return boolean
-function M.is_enabled(name, chat)
-  local reason, failed = M.why_disabled(name, chat)
-  if failed then
-    require("lathe.notify").error(('tool "%s": %s'):format(name, reason))
+function M.is_known(name, chat)
+  local snapshot = M.snapshot(chat)
+  for _, listed in ipairs(snapshot.tools[name] or {}) do
+    if listed.off then
+      return false
+    elseif not listed.is_hidden and not (listed.gives_way and why_off(listed, chat)) then
+      return true
+    end
   end
-  return reason == nil
-end
-
----Whether an entry, even a false one, has the name.
----@param name string
----@return boolean
-function M.is_configured(name)
-  return registered[name] ~= nil or (name ~= "opts" and name ~= "groups" and configured()[name] ~= nil)
-end
-
----Whether a tool, enabled or not, or a group has the name.
----@param name string
----@return boolean
-function M.is_known(name)
-  if M.is_configured(name) then
-    return entry_of(name) ~= nil
-  end
-  -- No more is asked of a native one: its functions are called when it is listed.
-  return native.record(name) ~= nil or M.group(name) ~= nil
-end
-
----A group of tools, as configured.
----@param name string
----@return table? group
-function M.group(name)
-  return registered_groups[name] or configured().groups[name] or native.group(name)
-end
-
----The names of groups, sorted.
----@return string[]
-function M.groups()
-  local all = vim.tbl_extend("force", configured().groups, registered_groups)
-  for _, name in ipairs(native.groups()) do
-    all[name] = true
-  end
-  local names = vim.tbl_keys(all)
-  table.sort(names)
-  return names
+  return snapshot.groups[name] ~= nil
 end
 
 ---The names of all tools, on or off, sorted.
+---@param chat lathe.Chat?
 ---@return string[]
-function M.all_names()
-  local names = vim.tbl_keys(registered)
-  for name in pairs(configured()) do
-    if name ~= "opts" and name ~= "groups" and registered[name] == nil then
-      names[#names + 1] = name
-    end
-  end
-  for _, name in ipairs(native.names()) do
-    if M.is_configured(name) then
-      native.tell_hidden(name)
-    else
-      names[#names + 1] = name
-    end
-  end
-  table.sort(names)
-  return names
-end
-
----What the user is told of a tool or group besides its name.
----@param name string
----@param may_read boolean whether its definition may be loaded for that
----@return "lua"|"builtin"|"group" source
----@return string? description
-function M.about(name, may_read)
-  local group = M.group(name)
-  if group then
-    local names = table.concat(group.tools or {}, ", ")
-    return "group", group.description and ("%s (%s)"):format(group.description, names) or names
-  end
-  local entry, source = entry_of(name) or {}, M.source_kind(name)
-  if entry.description then
-    return source, entry.description
-  end
-  local tool = resolved[name] and resolved[name].tool
-  if not tool and (may_read or not (entry.path or entry.callback)) then
-    tool = M.resolve(name, true)
-  end
-  return source, tool and (tool.description or tool.schema["function"].description) or entry.path
+function M.all_names(chat)
+  return M.snapshot(chat).names
 end
 
 ---The names of enabled tools and of groups, sorted.
@@ -402,20 +275,93 @@ end
 ---@param chat lathe.Chat? whose adapter decides
 ---@return string[]
 function M.names(visible_only, chat)
+  local snapshot = M.snapshot(chat)
   local names = {}
-  for _, name in ipairs(M.all_names()) do
-    local entry = entry_of(name)
-    if entry and M.why_disabled(name, chat) == nil and not (visible_only and entry.visible == false) then
+  for _, name in ipairs(snapshot.names) do
+    local listed, off = M.look_up(name, chat)
+    if listed and not off and (listed.is_visible or not visible_only) then
       names[#names + 1] = name
     end
   end
-  for _, name in ipairs(M.groups()) do
+  for _, name in ipairs(snapshot.group_names) do
     if not vim.list_contains(names, name) then
       names[#names + 1] = name
     end
   end
   table.sort(names)
   return names
+end
+
+---What is looked at anew from now on when it is asked for: fields that are functions.
+function M.refresh()
+  for _, source in ipairs(sources.all()) do
+    sources.call(source, "refresh")
+  end
+end
+
+---Looks again at the fields of a tool that are functions.
+---@param name string
+---@param chat lathe.Chat
+function M.refresh_tool(name, chat)
+  for _, listed in ipairs(M.snapshot(chat).tools[name] or {}) do
+    sources.call(listed.source, "refresh", name)
+  end
+end
+
+-- Groups -------------------------------------------------------------------------------------------------------------
+
+---A group of tools.
+---@param name string
+---@param chat lathe.Chat?
+---@return lathe.ToolGroup? group
+---@return lathe.ListedGroup? listed
+function M.group(name, chat)
+  local listed = M.snapshot(chat).groups[name]
+  if listed then
+    return listed.group, listed
+  end
+end
+
+---The names of groups, sorted.
+---@param chat lathe.Chat?
+---@return string[]
+function M.groups(chat)
+  return M.snapshot(chat).group_names
+end
+
+---Whether a tool that is a member of a source's group is that source's, and not another one of the same name.
+---@param name string
+---@param listed lathe.ListedGroup
+---@param chat lathe.Chat?
+---@return boolean
+function M.is_member(name, listed, chat)
+  local first = (M.snapshot(chat).tools[name] or {})[1]
+  return first ~= nil and first.source == listed.source
+end
+
+-- Descriptions -------------------------------------------------------------------------------------------------------
+
+---What the user is told of a tool or group besides its name.
+---@param name string
+---@param may_read boolean whether its definition may be loaded for that
+---@param chat lathe.Chat?
+---@return string kind
+---@return string? description
+function M.about(name, may_read, chat)
+  local group = M.group(name, chat)
+  if group then
+    local names = table.concat(group.tools or {}, ", ")
+    return "group", group.description and ("%s (%s)"):format(group.description, names) or names
+  end
+  local listed = M.look_up(name, chat)
+  if not listed then
+    return "lua"
+  elseif listed.description then
+    return listed.kind, listed.description
+  end
+  local found = (may_read or listed.is_loaded) and resolve(listed, chat, true)
+  local tool = found and found.tool
+  return listed.kind, tool and (tool.description or tool.schema["function"].description) or listed.place
 end
 
 return M

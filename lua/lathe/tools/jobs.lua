@@ -2,7 +2,7 @@
 local M = {}
 
 local log = require("lathe.log")
-local readable = require("lathe.tools").readable
+local readable = require("lathe.readable").text
 
 -- How long a registered job may take to end by itself after SIGTERM.
 local KILL_AFTER_MS = 1000

@@ -1,8 +1,6 @@
 -- What `:Lathe tools` lists: every tool and group with its state and the reason for it.
 local M = {}
 
-local provider_tools = require("lathe.adapters.provider_tools")
-local provider = require("lathe.tools.provider")
 local tools = require("lathe.tools")
 
 ---@param text any
@@ -15,41 +13,22 @@ end
 ---@param name string
 ---@return string? state nil: it can be used
 ---@return string? about
----@return string source
+---@return string kind
 local function look_up(chat, name)
-  local adapter = chat and chat.adapter
-  local entry, wrong = provider_tools.find(adapter, name)
-  if wrong then
-    return "faulty: " .. wrong, nil, "provider"
-  elseif entry and adapter then
-    local _, message = provider.client_tool(adapter, name, entry)
-    return message and "faulty: " .. message or nil, entry.description, "provider"
+  local listed, off = tools.look_up(name, chat)
+  if not listed or off then
+    return "disabled: " .. (off or "there is none"), nil, listed and listed.kind or "lua"
   end
-  local source = tools.source_kind(name)
-  local reason = tools.why_disabled(name, chat)
-  if reason then
-    -- The adapter's tool of that name is off, and the configuration has none.
-    local is_known = tools.is_configured(name)
-    return "disabled: " .. (is_known and reason or "enabled"), nil, is_known and source or "provider"
+  local found, fault, kind = tools.definition(name, chat, true)
+  if not found then
+    local why = fault and fault.message or "it has no definition"
+    return "faulty: " .. why:gsub('^tool "[^"]*": ', ""), found and listed.description, kind
   end
-  local tool, message = tools.resolve(name, true)
-  if not tool then
-    return "faulty: " .. (message or ""):gsub('^tool "[^"]*": ', ""), nil, source
+  local tool = found.tool
+  if found.provider or not tool then
+    return nil, listed.description, kind
   end
-  return nil, tool.description or tool.schema["function"].description, source
-end
-
----@param chat lathe.Chat?
----@return string[]
-local function all_names(chat)
-  local names = tools.all_names()
-  for _, name in ipairs(provider_tools.names(chat and chat.adapter)) do
-    if not vim.list_contains(names, name) then
-      names[#names + 1] = name
-    end
-  end
-  table.sort(names)
-  return names
+  return nil, tool.description or tool.schema["function"].description, kind
 end
 
 ---The lines of the list.
@@ -58,15 +37,14 @@ end
 function M.lines(chat)
   local registry = chat and chat.tool_registry
   local rows, widest = {}, 0
-  local names = all_names(chat)
+  local names = tools.all_names(chat)
   for _, name in ipairs(names) do
-    local fault, about, source = look_up(chat, name)
+    local fault, about, kind = look_up(chat, name)
     local is_offered = not fault and registry and registry.in_use[name] or false
-    rows[#rows + 1] =
-      { is_offered, name, source, fault or (is_offered and "offered" or "not offered"), one_line(about) }
+    rows[#rows + 1] = { is_offered, name, kind, fault or (is_offered and "offered" or "not offered"), one_line(about) }
     widest = math.max(widest, vim.fn.strdisplaywidth(name))
   end
-  local groups = tools.groups()
+  local groups = tools.groups(chat)
   for _, name in ipairs(groups) do
     widest = math.max(widest, vim.fn.strdisplaywidth(name))
   end
@@ -92,7 +70,7 @@ function M.lines(chat)
     lines[#lines + 1] = "Groups"
   end
   for _, name in ipairs(groups) do
-    local group = tools.group(name) or {}
+    local group = tools.group(name, chat) or {}
     local is_offered = registry and registry.groups[name]
     local about = one_line(group.description)
     local collapsed = not group.opts or group.opts.collapse_tools ~= false
@@ -106,6 +84,12 @@ function M.lines(chat)
         lines[#lines + 1] = "     " .. tostring(member)
       end
     end
+  end
+  for i, one in ipairs(tools.unready()) do
+    if i == 1 then
+      vim.list_extend(lines, { "", "Sources that are not ready" })
+    end
+    lines[#lines + 1] = ("   %s  %s"):format(one.name, one_line(one.message and "failed: " .. one.message or one.state))
   end
   return lines
 end

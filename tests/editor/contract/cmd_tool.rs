@@ -256,7 +256,7 @@ fn run_command_can_be_set_turned_off_or_replaced() {
     let editor = super::editor();
     run_command(&editor, own, "{}");
     assert_eq!(result(&editor), "mine");
-    let source = "return require('lathe.tools').source_kind('run_command')";
+    let source = "return require('lathe.tools').look_up('run_command').kind";
     assert_eq!(editor.lua_text(source), "lua");
 
     let editor = super::editor();

@@ -6,7 +6,7 @@ local adapters = require("lathe.adapters")
 local config = require("lathe.config")
 local core = require("lathe.core")
 local events = require("lathe.events")
-local readable = require("lathe.tools").readable
+local readable = require("lathe.readable").text
 
 -- Who hides something in a long text hides it from the judge as well.
 local MAX_CONTEXT_BYTES = 32 * 1024

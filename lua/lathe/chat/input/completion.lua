@@ -7,7 +7,6 @@ local api = vim.api
 local context = require("lathe.chat.input.context")
 local mentions = require("lathe.tools.mentions")
 local server_mentions = require("lathe.chat.input.server_mentions")
-local provider_tools = require("lathe.adapters.provider_tools")
 local tools = require("lathe.tools")
 
 -- Tools come from files: no more of them are read for their description than this allows; the rest next time.
@@ -34,23 +33,12 @@ end
 ---@param chat lathe.Chat
 ---@return table[] items
 local function offered_tools(chat)
-  local list, seen = {}, {}
-  local function add(name, source, description)
-    local info = type(description) == "string" and description ~= "" and description or nil
-    seen[name] = true
-    list[#list + 1] = item("@{" .. name .. "}", name, source, one_line(description), info)
-  end
-  for _, name in ipairs(provider_tools.names(chat.adapter)) do
-    local entry = provider_tools.find(chat.adapter, name)
-    if entry then
-      add(name, "provider", entry.description)
-    end
-  end
+  local list = {}
   local until_ns = vim.uv.hrtime() + READ_MS * 1e6
   for _, name in ipairs(tools.names(true, chat)) do
-    if not seen[name] then
-      add(name, tools.about(name, vim.uv.hrtime() < until_ns))
-    end
+    local kind, description = tools.about(name, vim.uv.hrtime() < until_ns, chat)
+    local info = type(description) == "string" and description ~= "" and description or nil
+    list[#list + 1] = item("@{" .. name .. "}", name, kind, one_line(description), info)
   end
   return list
 end

@@ -6,6 +6,7 @@ local context = require("lathe.chat.input.context")
 local mentions = require("lathe.tools.mentions")
 local server_mentions = require("lathe.chat.input.server_mentions")
 local notify = require("lathe.notify")
+local readable = require("lathe.readable").text
 local tools = require("lathe.tools")
 
 ---@param chat lathe.Chat
@@ -24,13 +25,14 @@ end
 local function add_tools(chat, text)
   local _, names, unknown = mentioned(chat, text)
   for _, name in ipairs(names) do
-    local ok, message, told = chat.tool_registry:add(name)
-    if not ok and message and not told then
-      notify.warn(message)
+    local fault = chat.tool_registry:use(name)
+    if fault then
+      notify.fault(fault, "warn")
     end
   end
   for _, name in ipairs(unknown) do
-    notify.warn(('There is no tool or group "%s".'):format(name))
+    notify.warn(('There is no tool or group "%s".%s'):format(name, tools.excuse()))
+    chat.tool_registry:expect(name)
   end
 end
 
@@ -77,7 +79,7 @@ function M.take(chat)
   -- A definition that is wrong in a way that nobody foresaw must not lose what the user has typed.
   local ok, text, faults, cuts = pcall(resolve, chat, typed)
   if not ok then
-    notify.error("what a message mentions could not be added: " .. tools.readable(text))
+    notify.error("what a message mentions could not be added: " .. readable(text))
     text, faults, cuts = typed, {}, {}
   end
   if faults[1] then
@@ -87,7 +89,7 @@ function M.take(chat)
   chat.render:take_input()
   ok, faults = pcall(add_tools, chat, typed)
   if not ok then
-    notify.error("the tools of a message could not be added: " .. tools.readable(faults))
+    notify.error("the tools of a message could not be added: " .. readable(faults))
   end
   for _, cut in ipairs(cuts) do
     chat:notice(cut)
