@@ -228,6 +228,15 @@ fn rust_files_use_each_other_downwards_only() {
 }
 
 #[test]
+fn rust_files_do_not_use_each_other_in_a_circle() {
+    assert_no_circle(
+        &rust_graph(&files(&["src"], &[".rs"])),
+        "Rust files use downwards only. Move what both need into a file below both of them, or hand it down as an \
+         argument. (A file and the parts in its folder may know each other.)",
+    );
+}
+
+#[test]
 fn every_spelling_of_a_use_is_found() {
     let sources = |code: &str| {
         [
