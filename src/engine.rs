@@ -15,9 +15,9 @@ use std::collections::BTreeMap;
 
 use crate::gate::approvals::Approval;
 use crate::message::History;
-use chat::{Chat, Ids, Shell};
-use effect::{Effect, LogLevel, Notice};
-use event::{ChatId, Event};
+use chat::{Chat, Ids, Step};
+use effect::{ChatEffect, Effect, LogLevel, ignore_late};
+use event::{ChatEvent, ChatId, Event, RequestEvent};
 
 /// All chats. One engine runs in an editor.
 #[derive(Clone, Debug, Default)]
@@ -74,89 +74,38 @@ impl Engine {
     /// `now_ms` is a clock that never goes back.
     pub fn handle(&mut self, now_ms: u64, event: Event) -> Vec<Effect> {
         let mut effects = Vec::new();
-        let mut shell = Shell { now_ms, ids: &mut self.ids, effects: &mut effects };
-        let id = match event {
-            Event::ChatOpened { chat, settings } => {
-                self.chats.insert(chat, Chat::new(chat, settings));
-                return effects;
+        match event {
+            Event::Addressed { chat, event: ChatEvent::Opened(settings) } => {
+                self.chats.insert(chat, Chat::new(settings));
             }
+            Event::Addressed { chat: id, event } => match self.chats.get_mut(&id) {
+                Some(chat) => {
+                    chat.handle(&mut Step::new(id, now_ms, &mut self.ids, &mut effects), event);
+                    if chat.is_closed() {
+                        self.chats.remove(&id);
+                    }
+                }
+                None => ignore_for_closed(id, &event, &mut effects),
+            },
             Event::TimePassed => {
-                for chat in self.chats.values_mut() {
-                    chat.time_passed(&mut shell);
+                for (id, chat) in &mut self.chats {
+                    chat.time_passed(&mut Step::new(*id, now_ms, &mut self.ids, &mut effects));
                 }
                 self.chats.retain(|_, chat| !chat.is_closed());
-                return effects;
             }
-            Event::ThreadPanicked { text } => return vec![Effect::Log { level: LogLevel::Error, text }],
-            Event::ApprovalsFailed { text } => return vec![Effect::Tell { text }],
-            ref event => event.chat(),
-        };
-        let Some(chat) = id.and_then(|id| self.chats.get_mut(&id)) else {
-            return late(event);
-        };
-        let shell = &mut shell;
-        match event {
-            Event::ChatOpened { .. } | Event::TimePassed => {}
-            Event::ThreadPanicked { .. } | Event::ApprovalsFailed { .. } => {}
-            Event::AutoSet { auto, .. } => chat.auto_set(auto),
-            Event::ApprovalForgotten { approval, .. } => chat.approval_forgotten(&approval),
-            Event::Submitted { .. } => chat.submitted(shell),
-            Event::InputTaken { text, typed, .. } => chat.input_taken(shell, text, typed),
-            Event::Retried { .. } => chat.retried(shell),
-            Event::LastMessageTaken { .. } => chat.last_message_taken(shell),
-            Event::MessageGiven { role, content, visible, attachments, .. } => {
-                chat.message_given(shell, role, (content, attachments), visible);
-            }
-            Event::CallsRequested { calls, tools, submit, .. } => chat.calls_requested(shell, calls, tools, submit),
-            Event::ChatRestored { restored, .. } => chat.restored(shell, restored),
-            Event::SavingChanged { text, .. } => chat.saving_changed(shell, text),
-            Event::RequestStarted { request, tools, .. } => chat.request_started(shell, request, tools),
-            Event::RequestItems { request, items, .. } => chat.request_items(shell, request, items),
-            Event::RequestNoted { request, text, .. } => chat.request_noted(shell, request, Notice::Request(text)),
-            Event::RequestRetried { request, retry, .. } => {
-                chat.request_noted(shell, request, Notice::Retrying(retry));
-            }
-            Event::RequestFinished { request, .. } => chat.request_finished(shell, request),
-            Event::RequestFailed { request, message, .. } => chat.request_failed(shell, request, message),
-            Event::CallsChecked { calls, .. } => chat.calls_checked(shell, calls),
-            Event::CallPrepared { call, preparation, .. } => chat.call_prepared(shell, call, preparation),
-            Event::CallNotPrepared { call, message, on_exit, .. } => {
-                chat.call_not_prepared(shell, call, message, on_exit);
-            }
-            Event::CallDenied { call, message, .. } => chat.call_denied(shell, call, message),
-            Event::PermissionsLoaded { permissions, .. } => chat.permissions_loaded(shell, permissions),
-            Event::FactFound { call, fact, found, .. } => chat.fact_found(shell, call, fact, found),
-            Event::ApprovalAnswered { call, answer, .. } => chat.approval_answered(shell, call, answer),
-            Event::CmdFinished { call, cmd, succeeded, .. } => chat.cmd_finished(shell, call, cmd, succeeded),
-            Event::CommandStarted { call, cmd, .. } => chat.command_started(shell, call, cmd),
-            Event::CommandFinished { call, cmd, succeeded, text, .. } => {
-                chat.command_finished(shell, call, cmd, succeeded, text);
-            }
-            Event::OutputAdded { call, content, .. } => chat.output_added(shell, call, content),
-            Event::MediaAdded { call, media, .. } => chat.media_added(shell, call, media),
-            Event::OutputFinished { call, outcome, .. } => chat.output_finished(shell, call, outcome),
-            Event::ExitFinished { call, .. } => chat.exit_finished(shell, call),
-            Event::ContentCut { call, content, media, .. } => chat.content_cut(shell, call, content, media),
-            Event::CallSkipped { .. } => chat.call_skipped(shell),
-            Event::ChatStopped { .. } => chat.stopped(shell),
-            Event::ChatCleared { .. } => chat.cleared(shell),
-            Event::ChatClosed { .. } => chat.closed(shell),
-        }
-        if chat.is_closed() {
-            id.and_then(|id| self.chats.remove(&id));
+            Event::ThreadPanicked { text } => effects.push(Effect::Log { level: LogLevel::Error, text }),
+            Event::ApprovalsFailed { text } => effects.push(Effect::Tell { text }),
         }
         effects
     }
 }
 
-/// For a chat that is gone.
-fn late(event: Event) -> Vec<Effect> {
-    let text = "a late event for a chat that is gone was dropped".to_owned();
-    let mut effects = vec![Effect::Log { level: LogLevel::Debug, text }];
-    if let Event::RequestStarted { chat, request, .. } = event {
-        effects.push(Effect::AbortRequest { chat, request });
+/// An event for a chat that is gone. A request that started meanwhile is ended.
+fn ignore_for_closed(chat: ChatId, event: &ChatEvent, effects: &mut Vec<Effect>) {
+    ignore_late(effects, format_args!("for chat {}, which is gone", chat.0));
+    if let ChatEvent::Request { request, event: RequestEvent::Started { .. } } = event {
+        effects.push(Effect::chat(chat, ChatEffect::AbortRequest { request: *request }));
     }
-    effects
 }
 
 #[cfg(test)]

@@ -3,6 +3,9 @@
 
 use std::error::Error as StdError;
 
+/// What the user reads where a fault of ours ends a call or a request.
+pub const OUR_FAULT: &str = "internal error of lathe, see :Lathe log";
+
 /// Who reads a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {

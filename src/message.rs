@@ -175,7 +175,7 @@ impl History {
     }
 
     /// Keeps only the first `kept` messages.
-    pub fn cut(&mut self, kept: usize) {
+    pub fn truncate(&mut self, kept: usize) {
         self.messages.truncate(kept);
         self.paired = self.paired.min(kept);
     }

@@ -1,4 +1,4 @@
-//! The shell around tokio: what must not run on the main loop runs here and answers with an event. No Lua, no decisions.
+//! Threads and tokio: what must not run on the main loop runs here and answers with an event. No Lua, no decisions.
 
 pub mod approvals;
 pub mod commands;
@@ -26,8 +26,8 @@ use tokio::task::AbortHandle;
 use crate::adapter::Item;
 use crate::adapter::scripted::{self, Step};
 use crate::engine::effect::KillReason;
-use crate::engine::event::{ChatId, Event, RequestId};
-use crate::error::Error;
+use crate::engine::event::{CallEvent, ChatEvent, ChatId, Event, RequestEvent, RequestId};
+use crate::error::{Error, OUR_FAULT};
 use crate::gate::approvals::Approval;
 use crate::gate::judge::Judged;
 use crate::gate::pair::Wants;
@@ -124,7 +124,7 @@ impl Runtime {
         &self.schemas
     }
 
-    /// Decodes and checks arguments → [`Event::CallsChecked`], always.
+    /// Decodes and checks arguments → [`ChatEvent::CallsChecked`], always.
     pub fn check_calls(&self, chat: ChatId, calls: Vec<UncheckedCall>) {
         match self.workers() {
             Ok(workers) => {
@@ -132,18 +132,18 @@ impl Runtime {
                 // A schema may take for ever to check; the workers are for what other chats wait for.
                 workers.handle.spawn_blocking(move || {
                     let calls = calls.into_iter().map(|call| check(&schemas, call)).collect();
-                    inbox.push(Event::CallsChecked { chat, calls });
+                    inbox.push(Event::chat(chat, ChatEvent::CallsChecked(calls)));
                 });
             }
             Err(error) => {
                 let message = format!("The arguments could not be checked: {}.", error.with_causes());
                 let calls = calls.into_iter().map(|call| unchecked(call, &message)).collect();
-                self.inbox.push(Event::CallsChecked { chat, calls });
+                self.inbox.push(Event::chat(chat, ChatEvent::CallsChecked(calls)));
             }
         }
     }
 
-    /// Plays a scripted turn → [`Event::RequestItems`]…, then [`Event::RequestFinished`] or [`Event::RequestFailed`].
+    /// Plays a scripted turn → [`RequestEvent::Items`]…, then [`RequestEvent::Finished`] or [`RequestEvent::Failed`].
     pub fn start_scripted(&self, chat: ChatId, request: RequestId, turn: String) {
         match self.workers() {
             Ok(workers) => {
@@ -151,7 +151,7 @@ impl Runtime {
                 self.requests.start(&workers.handle, &self.inbox, request, answer, request_panicked(chat, request));
             }
             Err(error) => {
-                self.inbox.push(Event::RequestFailed { chat, request, message: error.with_causes() });
+                self.inbox.push(Event::request(chat, request, RequestEvent::Failed { message: error.with_causes() }));
             }
         }
     }
@@ -164,7 +164,7 @@ impl Runtime {
                 self.requests.start(&workers.handle, &self.inbox, request, answer, request_panicked(chat, request));
             }
             Err(error) => {
-                self.inbox.push(Event::RequestFailed { chat, request, message: error.with_causes() });
+                self.inbox.push(Event::request(chat, request, RequestEvent::Failed { message: error.with_causes() }));
             }
         }
     }
@@ -180,7 +180,7 @@ impl Runtime {
         }
     }
 
-    /// Asks the judge about a call → [`Event::FactFound`], always, unless [`Runtime::abort_judge`] comes first.
+    /// Asks the judge about a call → [`CallEvent::FactFound`], always, unless [`Runtime::abort_judge`] comes first.
     pub fn ask_judge(&self, chat: ChatId, call: CallId, judge: Judge) {
         let failed = |why: String| judge::found(chat, call, Judged::Failed(why));
         match self.workers() {
@@ -210,7 +210,7 @@ impl Runtime {
         self.approvals.list()
     }
 
-    /// Looks an approval of a project up → [`Event::FactFound`], always.
+    /// Looks an approval of a project up → [`CallEvent::FactFound`], always.
     pub fn find_approvals(&self, chat: ChatId, call: CallId, project: Arc<str>, approvals: Vec<Approval>) {
         self.approvals.find(&self.inbox, chat, call, project, approvals);
     }
@@ -230,7 +230,7 @@ impl Runtime {
         self.requests.abort(request);
     }
 
-    /// Starts a command cmd → [`Event::CommandStarted`], then [`Event::CommandFinished`], always.
+    /// Starts a command cmd → [`CallEvent::CommandStarted`], then [`CallEvent::CommandFinished`], always.
     ///
     /// # Errors
     /// Each variant of [`RunError`]; no event follows then.
@@ -274,8 +274,8 @@ impl Runtime {
         }
     }
 
-    /// Cuts a result that is too long and saves the whole and its media → [`Event::ContentCut`], always.
-    pub fn cut_content(&self, chat: ChatId, call: CallId, content: String, limits: Limits, media: Vec<Given>) {
+    /// Cuts a result that is too long and saves the whole and its media → [`CallEvent::Shortened`], always.
+    pub fn shorten(&self, chat: ChatId, call: CallId, content: String, limits: Limits, media: Vec<Given>) {
         let (inbox, spill, folder) = (Arc::clone(&self.inbox), self.spill(), self.media_folder.get().cloned());
         let cut = move || {
             let cut = catch_unwind(|| output::cut(&content, &limits, &spill).text);
@@ -288,7 +288,7 @@ impl Runtime {
                 notes: Some(format!("[{count} files could not be kept: an internal error of lathe. They are lost.]")),
                 ..KeptMedia::default()
             });
-            inbox.push(Event::ContentCut { chat, call, content, media });
+            inbox.push(Event::call(chat, call, CallEvent::Shortened { content, media }));
         };
         match self.workers() {
             Ok(workers) => drop(workers.handle.spawn_blocking(cut)),
@@ -309,12 +309,12 @@ impl Runtime {
         }
     }
 
-    /// Finds what a call wants → [`Event::FactFound`], always.
+    /// Finds what a call wants → [`CallEvent::FactFound`], always.
     pub fn find_pairs(&self, chat: ChatId, call: CallId, wants: Wants, permissions: Arc<Permissions>) {
         let inbox = Arc::clone(&self.inbox);
         self.in_background(move || {
             let found = catch_unwind(|| Found::Pairs(permissions::judge(&wants, &permissions).into())).ok();
-            inbox.push(Event::FactFound { chat, call, fact: Fact::Pairs, found });
+            inbox.push(Event::call(chat, call, CallEvent::FactFound { fact: Fact::Pairs, found }));
         });
     }
 
@@ -390,11 +390,8 @@ impl Workers {
     }
 }
 
-/// What the user reads where a fault of ours ends a request.
-const OUR_FAULT: &str = "internal error of lathe, see :Lathe log";
-
 fn request_panicked(chat: ChatId, request: RequestId) -> Event {
-    Event::RequestFailed { chat, request, message: OUR_FAULT.to_owned() }
+    Event::request(chat, request, RequestEvent::Failed { message: OUR_FAULT.to_owned() })
 }
 
 impl<Id: Copy + Eq + std::hash::Hash + Send + 'static> Running<Id> {
@@ -456,10 +453,10 @@ fn unchecked(call: UncheckedCall, message: &str) -> CheckedCall {
 }
 
 async fn play(inbox: Arc<Inbox>, chat: ChatId, request: RequestId, turn: String) {
-    let tell = |item| inbox.push(Event::RequestItems { chat, request, items: vec![item] });
+    let tell = |item| inbox.push(Event::request(chat, request, RequestEvent::Items(vec![item])));
     inbox.push(match steps(&turn, tell).await {
-        Ok(()) => Event::RequestFinished { chat, request },
-        Err(message) => Event::RequestFailed { chat, request, message },
+        Ok(()) => Event::request(chat, request, RequestEvent::Finished),
+        Err(message) => Event::request(chat, request, RequestEvent::Failed { message }),
     });
 }
 

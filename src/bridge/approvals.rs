@@ -10,7 +10,7 @@ use mlua::{Lua, Table, Value};
 use super::fields::Fields;
 use super::requests::{provider_request, wire};
 use super::{Exports, chat, string};
-use crate::engine::event::{ChatId, Event};
+use crate::engine::event::{ChatEvent, ChatId, Event};
 use crate::error::Error;
 use crate::gate::approvals::{Approval, Scope};
 use crate::gate::judge::Judged;
@@ -23,7 +23,9 @@ use crate::tool::CallId;
 impl Exports<'_> {
     /// What lets calls run: auto mode, approvals, the judge.
     pub(super) fn approvals(&self) -> mlua::Result<()> {
-        self.event("set_auto", |fields| Ok(Event::AutoSet { chat: chat(fields)?, auto: fields.boolean("auto")? }))?;
+        self.event("set_auto", |fields| {
+            Ok(Event::chat(chat(fields)?, ChatEvent::AutoSet { auto: fields.boolean("auto")? }))
+        })?;
         self.add("keep_approvals", |_, pump, table: Value| {
             let fields = Fields::new("keep_approvals", table)?;
             let folder = PathBuf::from(OsString::from_vec(fields.bytes("folder")?));
@@ -51,7 +53,7 @@ impl Exports<'_> {
                 None => {
                     let chat = chat(&fields)?;
                     fields.finish()?;
-                    pump.push(Event::ApprovalForgotten { chat, approval });
+                    pump.push(Event::chat(chat, ChatEvent::ApprovalForgotten(approval)));
                 }
             }
             Ok(Value::Nil)

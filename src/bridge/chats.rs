@@ -6,7 +6,7 @@ use mlua::Value;
 
 use super::fields::Fields;
 use super::{Exports, chat, limits, number};
-use crate::engine::event::{Answer, ChatSettings, Event};
+use crate::engine::event::{Answer, CallEvent, ChatEvent, ChatSettings, Event};
 use crate::message::{Attachment, Role};
 use crate::output::Keep;
 use crate::tool::CallId;
@@ -28,24 +28,26 @@ impl Exports<'_> {
             fields.finish()?;
             Ok(number(pump.open_chat(settings).0))
         })?;
-        self.event("submit", |fields| Ok(Event::Submitted { chat: chat(fields)? }))?;
-        self.event("retry", |fields| Ok(Event::Retried { chat: chat(fields)? }))?;
-        self.event("take_last_message", |fields| Ok(Event::LastMessageTaken { chat: chat(fields)? }))?;
-        self.event("stop", |fields| Ok(Event::ChatStopped { chat: chat(fields)? }))?;
-        self.event("skip", |fields| Ok(Event::CallSkipped { chat: chat(fields)? }))?;
-        self.event("clear", |fields| Ok(Event::ChatCleared { chat: chat(fields)? }))?;
-        self.event("close_chat", |fields| Ok(Event::ChatClosed { chat: chat(fields)? }))?;
+        self.event("submit", |fields| Ok(Event::chat(chat(fields)?, ChatEvent::Submitted)))?;
+        self.event("retry", |fields| Ok(Event::chat(chat(fields)?, ChatEvent::Retried)))?;
+        self.event("take_last_message", |fields| Ok(Event::chat(chat(fields)?, ChatEvent::LastMessageTaken)))?;
+        self.event("stop", |fields| Ok(Event::chat(chat(fields)?, ChatEvent::Stopped)))?;
+        self.event("skip", |fields| Ok(Event::chat(chat(fields)?, ChatEvent::CallSkipped)))?;
+        self.event("clear", |fields| Ok(Event::chat(chat(fields)?, ChatEvent::Cleared)))?;
+        self.event("close_chat", |fields| Ok(Event::chat(chat(fields)?, ChatEvent::Closed)))?;
         self.event("add_message", |fields| {
             let roles = [("user", Role::User), ("system", Role::System), ("llm", Role::Llm)];
-            Ok(Event::MessageGiven {
-                chat: chat(fields)?,
-                role: fields.word("role", &roles, "\"user\", \"system\" or \"llm\"")?,
-                content: fields.text("content")?,
-                visible: fields.optional_boolean("visible")?.unwrap_or(true),
-                attachments: fields.optional_list("attachments", |picture| {
-                    Ok(Attachment { mime: picture.text("mime")?, data: picture.text("data")? })
-                })?,
-            })
+            Ok(Event::chat(
+                chat(fields)?,
+                ChatEvent::MessageGiven {
+                    role: fields.word("role", &roles, "\"user\", \"system\" or \"llm\"")?,
+                    content: fields.text("content")?,
+                    visible: fields.optional_boolean("visible")?.unwrap_or(true),
+                    attachments: fields.optional_list("attachments", |picture| {
+                        Ok(Attachment { mime: picture.text("mime")?, data: picture.text("data")? })
+                    })?,
+                },
+            ))
         })?;
         self.event("answer", |fields| {
             let (reason, pattern) = (fields.optional_text("reason")?, fields.optional_text("pattern")?);
@@ -56,7 +58,7 @@ impl Exports<'_> {
                 ("cancel", Answer::Cancel),
             ];
             let answer = fields.word("answer", &words, "\"always\", \"accept\", \"reject\" or \"cancel\"")?;
-            Ok(Event::ApprovalAnswered { chat: chat(fields)?, call: CallId(fields.integer("call")?), answer })
+            Ok(Event::call(chat(fields)?, CallId(fields.integer("call")?), CallEvent::Answered(answer)))
         })
     }
 }

@@ -4,7 +4,7 @@ use mlua::Value;
 
 use super::fields::{Fields, boolean_argument, integer_argument, text_argument};
 use super::{Exports, chat, limits, string};
-use crate::engine::event::{ChatId, Event};
+use crate::engine::event::{CallEvent, ChatId, Event};
 use crate::error::Error;
 use crate::output::Keep;
 use crate::runtime::commands::CommandCmd;
@@ -47,20 +47,22 @@ impl Exports<'_> {
         self.add("finish_cmd", |_, pump, (chat, call, cmd, succeeded): (Value, Value, Value, Value)| {
             let integer = |name, value| integer_argument("finish_cmd", name, value);
             let cmd = integer("cmd", &cmd)?.checked_sub(1).and_then(|cmd| usize::try_from(cmd).ok());
-            pump.push(Event::CmdFinished {
-                chat: ChatId(integer("chat", &chat)?),
-                call: CallId(integer("call", &call)?),
-                cmd: cmd.ok_or_else(|| cmd_is_zero("finish_cmd"))?,
-                succeeded: boolean_argument("finish_cmd", "succeeded", &succeeded)?,
-            });
+            pump.push(Event::call(
+                ChatId(integer("chat", &chat)?),
+                CallId(integer("call", &call)?),
+                CallEvent::CmdFinished {
+                    cmd: cmd.ok_or_else(|| cmd_is_zero("finish_cmd"))?,
+                    succeeded: boolean_argument("finish_cmd", "succeeded", &succeeded)?,
+                },
+            ));
             Ok(Value::Nil)
         })?;
         self.add("add_output", |_, pump, (chat, call, content): (Value, Value, Value)| {
-            pump.push(Event::OutputAdded {
-                chat: ChatId(integer_argument("add_output", "chat", &chat)?),
-                call: CallId(integer_argument("add_output", "call", &call)?),
-                content: text_argument("add_output", "content", &content)?,
-            });
+            pump.push(Event::call(
+                ChatId(integer_argument("add_output", "chat", &chat)?),
+                CallId(integer_argument("add_output", "call", &call)?),
+                CallEvent::OutputAdded { content: text_argument("add_output", "content", &content)? },
+            ));
             Ok(Value::Nil)
         })
     }

@@ -8,7 +8,7 @@ use mlua::{Lua, Table, Value};
 
 use super::fields::{Fields, integer_argument};
 use super::{Exports, string};
-use crate::engine::event::{ChatId, Event};
+use crate::engine::event::{CallEvent, ChatId, Event};
 use crate::error::Error;
 use crate::media::{self, Given, Kind};
 use crate::tool::CallId;
@@ -36,7 +36,7 @@ impl Exports<'_> {
                 uri: fields.optional_text("uri")?,
             };
             fields.finish()?;
-            pump.push(Event::MediaAdded { chat: ChatId(chat), call: CallId(call), media });
+            pump.push(Event::call(ChatId(chat), CallId(call), CallEvent::MediaAdded(media)));
             Ok(Value::Nil)
         })?;
         self.add("native_media", |lua, _, table: Value| {

@@ -9,17 +9,14 @@ use super::fields::{Fields, exact_text, integer, text};
 use super::permissions::{self, Asked};
 use super::replies::Make;
 use super::unfold::{JsonMarks, Unfolding};
-use crate::engine::effect::{Effect, LogLevel, Notice, Output, TurnEnd};
-use crate::engine::event::{Answer, ChatId, Event, OutputOutcome, Retry};
+use crate::engine::effect::{CallEffect, ChatEffect, Effect, LogLevel, Notice, Output, TurnEnd};
+use crate::engine::event::{Answer, CallEvent, ChatEvent, ChatId, Event, OutputOutcome, Retry};
 use crate::engine::restore::{Body, Look};
-use crate::error::Error;
+use crate::error::{Error, OUR_FAULT};
 use crate::gate::{Cause, Fact, Found};
 use crate::message::Message;
 use crate::runtime::Runtime;
 use crate::tool::{CallId, Copying, Defined, GateSettings, OwnApproval, Preparation};
-
-/// What the user reads where a fault of ours ends a call or a request.
-const OUR_FAULT: &str = "internal error of lathe, see :Lathe log";
 
 macro_rules! performers {
     ($($name:ident)*) => {
@@ -93,121 +90,65 @@ impl Performers {
     pub fn perform(&self, runtime: &Runtime, effect: Effect) -> Result<Option<Event>, PerformError> {
         let lua_fn = &self.functions;
         match effect {
-            Effect::TakeInput { chat } => {
+            Effect::Addressed { chat, effect: ChatEffect::Call { call, effect } } => {
+                let reply = self.perform_call(runtime, chat, call, effect)?;
+                return Ok(reply.map(|event| Event::call(chat, call, event)));
+            }
+            Effect::Addressed { chat, effect } => {
+                return Ok(self.perform_chat(runtime, chat, effect)?.map(|event| Event::chat(chat, event)));
+            }
+            Effect::SaveApproval { project, approval } => runtime.save_approval(project, approval),
+            Effect::Tell { text } => call("tell", &lua_fn.tell, text)?,
+            Effect::Log { level, text } => self.log(level, &text),
+        }
+        Ok(None)
+    }
+
+    fn perform_chat(
+        &self,
+        runtime: &Runtime,
+        chat: ChatId,
+        effect: ChatEffect,
+    ) -> Result<Option<ChatEvent>, PerformError> {
+        let lua_fn = &self.functions;
+        match effect {
+            // It has a performer of its own.
+            ChatEffect::Call { .. } => {}
+            ChatEffect::TakeInput => {
                 let (text, typed): (Value, Value) = call("take_input", &lua_fn.take_input, chat.0)?;
                 let (text, typed) = (optional_text("take_input", &text)?, optional_text("take_input", &typed)?);
                 let typed = typed.filter(|typed| text.as_ref() != Some(typed));
-                return Ok(Some(Event::InputTaken { chat, text, typed }));
+                return Ok(Some(ChatEvent::InputTaken { text, typed }));
             }
-            Effect::HoldInput { chat, waiting } => call("hold_input", &lua_fn.hold_input, (chat.0, waiting))?,
-            Effect::StartTurn { chat } => call("start_turn", &lua_fn.start_turn, chat.0)?,
-            Effect::SendRequest { chat, request } => call("send_request", &lua_fn.send_request, (chat.0, request.0))?,
-            Effect::AbortRequest { request, .. } => runtime.abort(request),
-            Effect::FinishRequest { chat, request, failed, usage } => {
+            ChatEffect::HoldInput { waiting } => call("hold_input", &lua_fn.hold_input, (chat.0, waiting))?,
+            ChatEffect::StartTurn => call("start_turn", &lua_fn.start_turn, chat.0)?,
+            ChatEffect::SendRequest { request } => call("send_request", &lua_fn.send_request, (chat.0, request.0))?,
+            ChatEffect::AbortRequest { request } => runtime.abort(request),
+            ChatEffect::FinishRequest { request, failed, usage } => {
                 let (input, output) = usage.unzip();
                 call("finish_request", &lua_fn.finish_request, (chat.0, request.0, failed, input, output))?
             }
-            Effect::ShowText { chat, text } => call("show_text", &lua_fn.show_text, (chat.0, text.as_str()))?,
-            Effect::ShowReasoning { chat, text } => {
+            ChatEffect::ShowText { text } => call("show_text", &lua_fn.show_text, (chat.0, text.as_str()))?,
+            ChatEffect::ShowReasoning { text } => {
                 call("show_reasoning", &lua_fn.show_reasoning, (chat.0, text.as_str()))?
             }
-            Effect::ShowProviderCall { chat, call: ran } => {
+            ChatEffect::ShowProviderCall(ran) => {
                 let arguments = (chat.0, ran.name.as_str(), ran.label.as_str(), ran.output.as_str(), ran.is_error);
                 call("show_provider_call", &lua_fn.show_provider_call, arguments)?
             }
-            Effect::AddMessage { chat, message } => self.message("add_message", &lua_fn.add_message, chat, &message)?,
-            Effect::TakeBackMessage { chat } => call("take_back_message", &lua_fn.take_back_message, chat.0)?,
-            Effect::CutHistory { chat, kept } => call("cut_history", &lua_fn.cut_history, (chat.0, kept))?,
-            Effect::AddCall { chat, call: id, wire_id, name, arguments, runs } => {
-                let arguments = (chat.0, id.0, wire_id.as_str(), name.as_str(), arguments.as_str(), runs.as_deref());
-                call("add_call", &lua_fn.add_call, arguments)?
-            }
-            Effect::RestoreMessage { chat, message } => {
+            ChatEffect::AddMessage { message } => self.message("add_message", &lua_fn.add_message, chat, &message)?,
+            ChatEffect::TakeBackMessage => call("take_back_message", &lua_fn.take_back_message, chat.0)?,
+            ChatEffect::TruncateHistory { kept } => call("cut_history", &lua_fn.cut_history, (chat.0, kept))?,
+            ChatEffect::RestoreMessage { message } => {
                 self.message("restore_message", &lua_fn.restore_message, chat, &message)?;
             }
-            Effect::RestoreCall { chat, message, index, result, look } => {
+            ChatEffect::RestoreCall { message, index, result, look } => {
                 self.restore_call(chat, (&message, index), &result, look.unwrap_or_default())?;
             }
-            Effect::CheckCalls { chat, calls } => runtime.check_calls(chat, calls),
-            Effect::StartBatch { chat, calls } => call("start_batch", &lua_fn.start_batch, (chat.0, calls))?,
-            // Its arguments may take long: the pump turns them into Lua in slices, then calls `prepare`.
-            Effect::PrepareCall { .. } => {}
-            Effect::FindFact { chat, call: id, fact } => {
-                let given: Value = call("find_fact", &lua_fn.find_fact, (chat.0, id.0, fact_word(fact)))?;
-                let found = found(fact, &given)?;
-                return Ok(Some(Event::FactFound { chat, call: id, fact, found }));
-            }
-            Effect::LoadPermissions { chat, call: id } => {
-                call("load_permissions", &lua_fn.load_permissions, (chat.0, id.0))?
-            }
-            Effect::FindPairs { chat, call: id, permissions: rules } => {
-                let given: Value = call("find_wants", &lua_fn.find_wants, (chat.0, id.0))?;
-                match permissions::wants(&given) {
-                    Some(wants) => runtime.find_pairs(chat, id, wants, rules),
-                    None => return Ok(Some(Event::FactFound { chat, call: id, fact: Fact::Pairs, found: None })),
-                }
-            }
-            Effect::FindSaved { chat, call: id, project, approvals } => {
-                runtime.find_approvals(chat, id, project, approvals)
-            }
-            Effect::SaveApproval { project, approval } => runtime.save_approval(project, approval),
-            Effect::AskJudge { chat, call: id } => call("ask_judge", &lua_fn.ask_judge, (chat.0, id.0))?,
-            Effect::EndJudge { chat, call: id, judged } => {
-                runtime.abort_judge(id);
-                let (status, reason) = judged.as_ref().map_or(("stopped", ""), |judged| judged.words());
-                call("end_judge", &lua_fn.end_judge, (chat.0, id.0, status, reason))?
-            }
-            Effect::AskApproval { chat, call: id, question, rest } => {
-                let cause = cause_word(question.cause);
-                let asked = Asked { question, cause, rest };
-                let given = call("ask_approval", &lua_fn.ask_approval, (chat.0, id.0, asked))?;
-                let reason = optional_text("ask_approval", &given)?;
-                return Ok(reason.map(|reason| reject(chat, id, reason)));
-            }
-            Effect::CloseQuestion { chat, call: id } => call("close_question", &lua_fn.close_question, (chat.0, id.0))?,
-            Effect::RunCmd { chat, call: id, cmd } => {
-                let given: Value = call("run_cmd", &lua_fn.run_cmd, (chat.0, id.0, cmd + 1))?;
-                return match given {
-                    Value::Nil => Ok(None),
-                    Value::Boolean(succeeded) => Ok(Some(Event::CmdFinished { chat, call: id, cmd, succeeded })),
-                    other => Err(returned("run_cmd", "a boolean or nil", &other)),
-                };
-            }
-            Effect::StoreText { chat, call: id, cmd, succeeded, text } => {
-                let arguments = (chat.0, id.0, cmd + 1, succeeded, text.as_str());
-                call("store_text", &lua_fn.store_text, arguments)?
-            }
-            Effect::KillJobs { chat, call: id, why } => {
-                runtime.stop_command(id, why);
-                call("kill_jobs", &lua_fn.kill_jobs, (chat.0, id.0))?
-            }
-            Effect::RunOutput { chat, call: id, output } => {
-                let (kind, cmd, text) = output_words(&output);
-                let given = call("run_output", &lua_fn.run_output, (chat.0, id.0, kind, cmd, text))?;
-                let outcome = match &given {
-                    // A call that was still queued: what its tool defines was not known.
-                    Value::Boolean(false) => OutputOutcome::Undefined,
-                    other => optional_text("run_output", other)?.map_or(OutputOutcome::Ran, OutputOutcome::Threw),
-                };
-                return Ok(Some(Event::OutputFinished { chat, call: id, outcome }));
-            }
-            Effect::RunExit { chat, call: id, shared } => {
-                call::<()>("run_exit", &lua_fn.run_exit, (chat.0, id.0, shared))?;
-                return Ok(Some(Event::ExitFinished { chat, call: id }));
-            }
-            Effect::CutContent { chat, call: id, content, limits, media } => {
-                runtime.cut_content(chat, id, content, limits, media);
-            }
-            Effect::FinishCall { chat, call: id, status, content, duration_ms, message } => {
-                let arguments = (chat.0, id.0, status.as_str(), content.as_deref(), duration_ms);
-                let given: MultiValue = call("finish_call", &lua_fn.finish_call, arguments)?;
-                // Nothing is given of a chat that is not saved.
-                if let Some(look) = look(&message, &given)? {
-                    runtime.store().look(chat, id, look);
-                }
-            }
-            Effect::FinishBatch { chat, failed } => call("finish_batch", &lua_fn.finish_batch, (chat.0, failed))?,
-            Effect::Notify { chat, notice } => {
+            ChatEffect::CheckCalls { calls } => runtime.check_calls(chat, calls),
+            ChatEffect::StartBatch { calls } => call("start_batch", &lua_fn.start_batch, (chat.0, calls))?,
+            ChatEffect::FinishBatch { failed } => call("finish_batch", &lua_fn.finish_batch, (chat.0, failed))?,
+            ChatEffect::Notify(notice) => {
                 let (kind, text) = notice_words(&notice);
                 let numbers = match &notice {
                     Notice::Retrying(Retry { attempt, of, wait_ms, .. }) => (Some(*attempt), Some(*of), Some(*wait_ms)),
@@ -215,11 +156,99 @@ impl Performers {
                 };
                 call("notify", &lua_fn.notify, (chat.0, kind, text, numbers.0, numbers.1, numbers.2))?
             }
-            Effect::Tell { text } => call("tell", &lua_fn.tell, text)?,
-            Effect::FinishTurn { chat, end } => call("finish_turn", &lua_fn.finish_turn, (chat.0, end_word(end)))?,
-            Effect::ClearChat { chat } => call("clear_chat", &lua_fn.clear_chat, chat.0)?,
-            Effect::CloseChat { chat } => call("close_chat", &lua_fn.close_chat, chat.0)?,
-            Effect::Log { level, text } => self.log(level, &text),
+            ChatEffect::FinishTurn { end } => call("finish_turn", &lua_fn.finish_turn, (chat.0, end_word(end)))?,
+            ChatEffect::ClearChat => call("clear_chat", &lua_fn.clear_chat, chat.0)?,
+            ChatEffect::CloseChat => call("close_chat", &lua_fn.close_chat, chat.0)?,
+        }
+        Ok(None)
+    }
+
+    fn perform_call(
+        &self,
+        runtime: &Runtime,
+        chat: ChatId,
+        id: CallId,
+        effect: CallEffect,
+    ) -> Result<Option<CallEvent>, PerformError> {
+        let lua_fn = &self.functions;
+        match effect {
+            CallEffect::AddCall { wire_id, name, arguments, runs } => {
+                let arguments = (chat.0, id.0, wire_id.as_str(), name.as_str(), arguments.as_str(), runs.as_deref());
+                call("add_call", &lua_fn.add_call, arguments)?
+            }
+            // Its arguments may take long: the pump turns them into Lua in slices, then calls `prepare`.
+            CallEffect::PrepareCall { .. } => {}
+            CallEffect::FindFact { fact } => {
+                let given: Value = call("find_fact", &lua_fn.find_fact, (chat.0, id.0, fact_word(fact)))?;
+                let found = found(fact, &given)?;
+                return Ok(Some(CallEvent::FactFound { fact, found }));
+            }
+            CallEffect::LoadPermissions => call("load_permissions", &lua_fn.load_permissions, (chat.0, id.0))?,
+            CallEffect::FindPairs { permissions: rules } => {
+                let given: Value = call("find_wants", &lua_fn.find_wants, (chat.0, id.0))?;
+                match permissions::wants(&given) {
+                    Some(wants) => runtime.find_pairs(chat, id, wants, rules),
+                    None => {
+                        return Ok(Some(CallEvent::FactFound { fact: Fact::Pairs, found: None }));
+                    }
+                }
+            }
+            CallEffect::FindSaved { project, approvals } => runtime.find_approvals(chat, id, project, approvals),
+            CallEffect::AskJudge => call("ask_judge", &lua_fn.ask_judge, (chat.0, id.0))?,
+            CallEffect::EndJudge { judged } => {
+                runtime.abort_judge(id);
+                let (status, reason) = judged.as_ref().map_or(("stopped", ""), |judged| judged.words());
+                call("end_judge", &lua_fn.end_judge, (chat.0, id.0, status, reason))?
+            }
+            CallEffect::AskApproval { question, rest } => {
+                let cause = cause_word(question.cause);
+                let asked = Asked { question, cause, rest };
+                let given = call("ask_approval", &lua_fn.ask_approval, (chat.0, id.0, asked))?;
+                let reason = optional_text("ask_approval", &given)?;
+                return Ok(reason.map(reject));
+            }
+            CallEffect::CloseQuestion => call("close_question", &lua_fn.close_question, (chat.0, id.0))?,
+            CallEffect::RunCmd { cmd } => {
+                let given: Value = call("run_cmd", &lua_fn.run_cmd, (chat.0, id.0, cmd + 1))?;
+                return match given {
+                    Value::Nil => Ok(None),
+                    Value::Boolean(succeeded) => Ok(Some(CallEvent::CmdFinished { cmd, succeeded })),
+                    other => Err(returned("run_cmd", "a boolean or nil", &other)),
+                };
+            }
+            CallEffect::StoreText { cmd, succeeded, text } => {
+                let arguments = (chat.0, id.0, cmd + 1, succeeded, text.as_str());
+                call("store_text", &lua_fn.store_text, arguments)?
+            }
+            CallEffect::KillJobs { why } => {
+                runtime.stop_command(id, why);
+                call("kill_jobs", &lua_fn.kill_jobs, (chat.0, id.0))?
+            }
+            CallEffect::RunOutput { output } => {
+                let (kind, cmd, text) = output_words(&output);
+                let given = call("run_output", &lua_fn.run_output, (chat.0, id.0, kind, cmd, text))?;
+                let outcome = match &given {
+                    // A call that was still queued: what its tool defines was not known.
+                    Value::Boolean(false) => OutputOutcome::Undefined,
+                    other => optional_text("run_output", other)?.map_or(OutputOutcome::Ran, OutputOutcome::Threw),
+                };
+                return Ok(Some(CallEvent::OutputFinished(outcome)));
+            }
+            CallEffect::RunExit { shared } => {
+                call::<()>("run_exit", &lua_fn.run_exit, (chat.0, id.0, shared))?;
+                return Ok(Some(CallEvent::ExitFinished));
+            }
+            CallEffect::Shorten { content, limits, media } => {
+                runtime.shorten(chat, id, content, limits, media);
+            }
+            CallEffect::FinishCall { status, content, duration_ms, message } => {
+                let arguments = (chat.0, id.0, status.as_str(), content.as_deref(), duration_ms);
+                let given: MultiValue = call("finish_call", &lua_fn.finish_call, arguments)?;
+                // Nothing is given of a chat that is not saved.
+                if let Some(look) = look(&message, &given)? {
+                    runtime.store().look(chat, id, look);
+                }
+            }
         }
         Ok(None)
     }
@@ -297,74 +326,9 @@ impl Performers {
     }
 }
 
-/// The reply that keeps a chat going when its performer did not give one. Unsure is not allowed: a question that could
-/// not be shown is answered with no.
-pub fn reply_after_fault(effect: &Effect) -> Option<Event> {
-    let fault = || OUR_FAULT.to_owned();
-    match effect {
-        Effect::TakeInput { chat } => Some(Event::InputTaken { chat: *chat, text: None, typed: None }),
-        Effect::SendRequest { chat, request } => {
-            Some(Event::RequestFailed { chat: *chat, request: *request, message: fault() })
-        }
-        Effect::PrepareCall { chat, call, .. } => Some(not_prepared(*chat, *call)),
-        Effect::FindFact { chat, call, fact } => {
-            Some(Event::FactFound { chat: *chat, call: *call, fact: *fact, found: None })
-        }
-        Effect::LoadPermissions { chat, call } => {
-            Some(Event::FactFound { chat: *chat, call: *call, fact: Fact::Rules, found: None })
-        }
-        Effect::FindPairs { chat, call, .. } => {
-            Some(Event::FactFound { chat: *chat, call: *call, fact: Fact::Pairs, found: None })
-        }
-        Effect::FindSaved { chat, call, .. } => {
-            Some(Event::FactFound { chat: *chat, call: *call, fact: Fact::Saved, found: None })
-        }
-        Effect::AskJudge { chat, call } => {
-            Some(Event::FactFound { chat: *chat, call: *call, fact: Fact::Judge, found: None })
-        }
-        Effect::AskApproval { chat, call, .. } => Some(reject(*chat, *call, fault())),
-        Effect::RunCmd { chat, call, cmd } => {
-            Some(Event::CmdFinished { chat: *chat, call: *call, cmd: *cmd, succeeded: false })
-        }
-        Effect::RunOutput { chat, call, .. } => {
-            Some(Event::OutputFinished { chat: *chat, call: *call, outcome: OutputOutcome::Threw(fault()) })
-        }
-        Effect::RunExit { chat, call, .. } => Some(Event::ExitFinished { chat: *chat, call: *call }),
-        Effect::HoldInput { .. }
-        | Effect::StartTurn { .. }
-        | Effect::AbortRequest { .. }
-        | Effect::FinishRequest { .. }
-        | Effect::ShowText { .. }
-        | Effect::ShowReasoning { .. }
-        | Effect::ShowProviderCall { .. }
-        | Effect::AddMessage { .. }
-        | Effect::TakeBackMessage { .. }
-        | Effect::CutHistory { .. }
-        | Effect::RestoreMessage { .. }
-        | Effect::RestoreCall { .. }
-        | Effect::AddCall { .. }
-        | Effect::CheckCalls { .. }
-        | Effect::StartBatch { .. }
-        | Effect::EndJudge { .. }
-        | Effect::SaveApproval { .. }
-        | Effect::CloseQuestion { .. }
-        | Effect::StoreText { .. }
-        | Effect::KillJobs { .. }
-        | Effect::CutContent { .. }
-        | Effect::FinishCall { .. }
-        | Effect::FinishBatch { .. }
-        | Effect::Notify { .. }
-        | Effect::Tell { .. }
-        | Effect::FinishTurn { .. }
-        | Effect::ClearChat { .. }
-        | Effect::CloseChat { .. }
-        | Effect::Log { .. } => None,
-    }
-}
-
 /// The reply for a call whose preparation was our fault.
 pub fn not_prepared(chat: ChatId, call: CallId) -> Event {
-    Event::CallNotPrepared { chat, call, message: OUR_FAULT.to_owned(), on_exit: false }
+    Event::call(chat, call, CallEvent::NotPrepared { message: OUR_FAULT.to_owned(), on_exit: false })
 }
 
 fn call<R: FromLuaMulti>(
@@ -390,8 +354,8 @@ fn optional_text(performer: &'static str, given: &Value) -> Result<Option<String
     }
 }
 
-fn reject(chat: ChatId, call: CallId, reason: String) -> Event {
-    Event::ApprovalAnswered { chat, call, answer: Answer::Reject { reason: Some(reason) } }
+fn reject(reason: String) -> CallEvent {
+    CallEvent::Answered(Answer::Reject { reason: Some(reason) })
 }
 
 /// Reads `true, n_cmds, defines, approval, timeout_ms or nil` or `false, message, set_up, on_exit, denied`.
@@ -404,11 +368,11 @@ fn preparation(chat: ChatId, call: CallId, given: &MultiValue) -> Result<Event, 
     if !boolean(0)? {
         let message = text(at(1)).ok_or_else(|| wanted("a message", 1))?;
         if at(4).as_boolean() == Some(true) {
-            return Ok(Event::CallDenied { chat, call, message });
+            return Ok(Event::call(chat, call, CallEvent::Denied { message }));
         }
         // `on_exit` is due only after `setup`.
         let on_exit = boolean(2)? && boolean(3)?;
-        return Ok(Event::CallNotPrepared { chat, call, message, on_exit });
+        return Ok(Event::call(chat, call, CallEvent::NotPrepared { message, on_exit }));
     }
     let approval = match text(at(3)).as_deref() {
         Some("run") => OwnApproval::Run,
@@ -431,7 +395,7 @@ fn preparation(chat: ChatId, call: CallId, given: &MultiValue) -> Result<Event, 
         },
         timeout_ms: if at(4).is_nil() { None } else { Some(whole(4)?) },
     };
-    Ok(Event::CallPrepared { chat, call, preparation })
+    Ok(Event::call(chat, call, CallEvent::Prepared(preparation)))
 }
 
 fn defined(flags: u64) -> Defined {

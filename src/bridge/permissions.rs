@@ -9,7 +9,7 @@ use mlua::{IntoLua, Lua, Value};
 
 use super::fields::{Fields, exact_texts};
 use super::{Exports, chat, number};
-use crate::engine::event::Event;
+use crate::engine::event::{CallEvent, ChatEvent, Event};
 use crate::error::Error;
 use crate::gate::pair::Wants;
 use crate::gate::rule::Action;
@@ -32,7 +32,7 @@ impl Exports<'_> {
             pump.runtime.in_background(move || {
                 let (loaded, problems) = permissions::load(&sources);
                 let hidden: Vec<_> = tools.into_iter().filter_map(|(name, key)| hidden(&loaded, name, &key)).collect();
-                inbox.push(Event::PermissionsLoaded { chat, permissions: Arc::new(loaded) });
+                inbox.push(Event::chat(chat, ChatEvent::PermissionsLoaded(Arc::new(loaded))));
                 expected.give(Box::new(move |lua| {
                     let answer = lua.create_table()?;
                     answer.raw_set("problems", lua.create_sequence_from(problems)?)?;
@@ -44,7 +44,7 @@ impl Exports<'_> {
         })?;
         self.event("fail_permissions", |fields| {
             let (chat, call) = (chat(fields)?, CallId(fields.integer("call")?));
-            Ok(Event::FactFound { chat, call, fact: Fact::Rules, found: None })
+            Ok(Event::call(chat, call, CallEvent::FactFound { fact: Fact::Rules, found: None }))
         })?;
         self.add("why", |_, pump, table: Value| {
             let fields = Fields::new("why", table)?;

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use mlua::Lua;
 
 use super::guard;
-use super::perform::{PerformError, Performers, not_prepared, reply_after_fault};
+use super::perform::{PerformError, Performers, not_prepared};
 use super::replies::Replies;
 use super::unfold::Unfolding;
 use super::waker::Waker;
 use crate::engine::Engine;
-use crate::engine::effect::{Effect, LogLevel};
-use crate::engine::event::{ChatId, ChatSettings, Event};
+use crate::engine::effect::{CallEffect, ChatEffect, Effect, LogLevel};
+use crate::engine::event::{ChatEvent, ChatId, ChatSettings, Event};
 use crate::gate::approvals::Approval;
 use crate::message::Message;
 use crate::runtime::inbox::Inbox;
@@ -90,7 +90,7 @@ impl Pump {
     /// A new chat.
     pub fn open_chat(&self, settings: ChatSettings) -> ChatId {
         let chat = self.engine.borrow_mut().next_chat();
-        self.push(Event::ChatOpened { chat, settings });
+        self.push(Event::chat(chat, ChatEvent::Opened(settings)));
         chat
     }
 
@@ -136,7 +136,7 @@ impl Pump {
     pub fn shut_down(&self, lua: &Lua) {
         let chats = self.engine.borrow().chats();
         for chat in chats {
-            self.push(Event::ChatStopped { chat });
+            self.push(Event::chat(chat, ChatEvent::Stopped));
         }
         self.work(lua, Instant::now() + LEAVING_BUDGET);
         self.runtime.shutdown();
@@ -173,7 +173,10 @@ impl Pump {
         let effect = self.effects.borrow_mut().pop_front();
         match effect {
             // What it does is not saved: it says nothing.
-            Some(Effect::PrepareCall { chat, call, arguments, copying }) => {
+            Some(Effect::Addressed {
+                chat,
+                effect: ChatEffect::Call { call, effect: CallEffect::PrepareCall { arguments, copying } },
+            }) => {
                 let arguments = Unfolding::new(arguments);
                 self.prepare(lua, performers, Preparing { chat, call, arguments, copying }, until);
                 return true;
@@ -238,11 +241,11 @@ impl Pump {
     }
 
     fn perform(&self, performers: &Performers, effect: Effect) {
-        if runs_foreign_code(&effect) {
+        if effect.runs_foreign_code() {
             self.wake_for_others();
         }
         self.runtime.store().record(&effect);
-        let after_fault = reply_after_fault(&effect);
+        let after_fault = effect.reply_after_fault();
         let outcome = guard::catch(|| performers.perform(&self.runtime, effect));
         let reply = self.reported(performers, outcome).unwrap_or(after_fault);
         if let Some(event) = reply {
@@ -257,19 +260,4 @@ impl Pump {
         // `log` is a performer too: it may throw, and what it calls may panic.
         let _ = guard::catch(|| performers.log(level, fault));
     }
-}
-
-/// Whether an effect runs code of tools, adapters or the user's configuration.
-fn runs_foreign_code(effect: &Effect) -> bool {
-    matches!(
-        effect,
-        Effect::SendRequest { .. }
-            | Effect::FindFact { .. }
-            | Effect::FindPairs { .. }
-            | Effect::AskJudge { .. }
-            | Effect::EndJudge { .. }
-            | Effect::RunCmd { .. }
-            | Effect::RunOutput { .. }
-            | Effect::RunExit { .. }
-    )
 }

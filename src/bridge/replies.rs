@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use mlua::{Lua, Value};
 
 use super::waker::Waker;
+use crate::error::OUR_FAULT;
 
 /// Makes the Lua value of a reply, on the main thread; or says what went wrong, for the user.
 pub type Make = Box<dyn FnOnce(&Lua) -> mlua::Result<Result<Value, String>> + Send>;
@@ -71,7 +72,7 @@ impl Expected {
 impl Drop for Expected {
     fn drop(&mut self) {
         if !self.is_given {
-            let fault = "internal error of lathe, see :Lathe log".to_owned();
+            let fault = OUR_FAULT.to_owned();
             self.replies.push(self.number, Box::new(|_| Ok(Err(fault))));
         }
     }

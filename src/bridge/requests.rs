@@ -7,7 +7,7 @@ use mlua::{UserData, Value};
 use super::fields::Fields;
 use super::{Exports, chat, number};
 use crate::adapter::Wire;
-use crate::engine::event::{Event, RequestId, RequestedCall};
+use crate::engine::event::{ChatEvent, Event, RequestEvent, RequestId, RequestedCall};
 use crate::error::Error;
 use crate::message::Message;
 use crate::runtime::http::{HttpLimits, HttpRequest};
@@ -71,7 +71,10 @@ impl Exports<'_> {
                 })
             })?;
             let tools = Arc::clone(&fields.userdata::<ToolSet>("tools", "a tool set")?.offered);
-            Ok(Event::CallsRequested { chat: chat(fields)?, calls, tools, submit: fields.boolean("submit")? })
+            Ok(Event::chat(
+                chat(fields)?,
+                ChatEvent::CallsRequested { calls, tools, submit: fields.boolean("submit")? },
+            ))
         })?;
         self.add("start_request", |_, pump, table: Value| {
             let fields = Fields::new("start_request", table)?;
@@ -81,7 +84,7 @@ impl Exports<'_> {
                 (Arc::clone(&tools.offered), Arc::clone(&tools.described))
             };
             let wire = wire(&fields)?;
-            let started = Event::RequestStarted { chat, request, tools: offered };
+            let started = Event::request(chat, request, RequestEvent::Started { tools: offered });
             let system = fields.texts("system")?.into_iter().map(|content| Arc::new(Message::System { content }));
             let system: Vec<_> = system.collect();
             match wire {
@@ -117,11 +120,11 @@ impl Exports<'_> {
             Ok(number(reply))
         })?;
         self.event("fail_request", |fields| {
-            Ok(Event::RequestFailed {
-                chat: chat(fields)?,
-                request: RequestId(fields.integer("request")?),
-                message: fields.text("message")?,
-            })
+            Ok(Event::request(
+                chat(fields)?,
+                RequestId(fields.integer("request")?),
+                RequestEvent::Failed { message: fields.text("message")? },
+            ))
         })
     }
 }

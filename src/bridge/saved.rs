@@ -9,7 +9,7 @@ use mlua::{Lua, Table, UserData, Value};
 
 use super::fields::Fields;
 use super::{Exports, chat, number, string};
-use crate::engine::event::Event;
+use crate::engine::event::{ChatEvent, Event};
 use crate::engine::saved::Meta;
 use crate::error::Error;
 use crate::runtime::store::{CopyReason, Entry, Loaded};
@@ -79,7 +79,7 @@ impl Exports<'_> {
                 return Err(Error::WrongField { export: "restore_chat", field, wanted: "a loaded chat", given });
             };
             let (id, restored) = pump.runtime.store().go_on(chat, loaded, save);
-            pump.push(Event::ChatRestored { chat, restored });
+            pump.push(Event::chat(chat, ChatEvent::Restored(restored)));
             id.map_or(Ok(Value::Nil), |id| string(lua, "restore_chat", &id))
         })
     }

@@ -1,21 +1,24 @@
-//! One tool call from the queue to its result: the state machine of a single call.
+//! One tool call from the queue to its result: the state machine of a single call. What happens at the gate is in
+//! `decide.rs`, how cmds run in `cmds.rs`, how it ends in `end.rs`.
 
+mod cmds;
 mod decide;
 mod end;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
-pub use end::End;
-use end::timed_out;
+pub use end::{Abort, End};
 use serde_json::Value;
 
-use crate::engine::effect::{Effect, LogLevel, Output};
-use crate::engine::event::{ChatId, ChatSettings, OutputOutcome};
+use crate::engine::effect::{CallEffect, ChatEffect, Effect, ignore_late};
+use crate::engine::event::{CallEvent, ChatId, ChatSettings};
 use crate::gate::approvals::{Approval, Approvals, Scope};
-use crate::gate::{self, Fact, Facts, Permissions};
+use crate::gate::{self, Fact, Facts, Found, Permissions};
 use crate::media::Given;
 use crate::message::{Attachment, Message};
-use crate::tool::{CallId, CallStatus, Copying, Defined, GateSettings, KeptMedia, OwnApproval, Preparation, shown};
+use crate::tool::{CallId, CallStatus, Copying, Defined, GateSettings, OwnApproval, Preparation, shown};
 
 /// What a call may touch while it handles an event.
 pub struct Context<'a> {
@@ -38,9 +41,9 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Adds an effect.
-    pub fn emit(&mut self, effect: Effect) {
-        self.effects.push(effect);
+    /// Adds an effect for the chat.
+    pub fn emit(&mut self, effect: ChatEffect) {
+        self.effects.push(Effect::chat(self.chat, effect));
     }
 }
 
@@ -57,11 +60,11 @@ pub struct ToolCall {
     pub parallel: bool,
     /// Whether its tool shares its handlers among calls in a row.
     pub handlers_once: bool,
-    /// Which of the batch's runs of calls that share their handlers it is in.
-    pub run: Option<usize>,
+    /// Which of the batch's rows of calls that share their handlers it is in.
+    pub row: Option<usize>,
     /// Whether it is the last of them: then `on_exit` is its duty.
-    pub ends_run: bool,
-    /// What the calls before it in the run hand on to it, and it to the next.
+    pub ends_row: bool,
+    /// What the calls before it in the row hand on to it, and it to the next.
     pub carried: Carried,
     /// Equal for equal arguments.
     pub fingerprint: u64,
@@ -104,46 +107,54 @@ pub struct CallResult {
     pub message: Arc<Message>,
 }
 
-#[derive(Clone, Debug)]
+/// Where a call is. It moves in one way: the stage is taken, and what is done with it gives the next.
+#[derive(Clone, Debug, Default)]
 enum Stage {
     /// Waits for its turn. An error is what the model is told instead of running it.
     Queued(Result<Value, String>),
-    /// Lua makes its copy. The reply always comes; a cut waits for it, since `setup` may need its `on_exit`.
-    Preparing { started_ms: u64, cut: Option<End> },
-    /// The gate waits for a fact. The reply to a synchronous question always comes; here too a cut may come first.
-    Deciding { run: Run, facts: Facts, fact: Fact, since_ms: u64 },
+    /// Lua makes its copy. The reply always comes; an abort waits for it, since `setup` may need its `on_exit`.
+    Preparing { started_ms: u64, abort: Option<Abort> },
+    /// The gate waits for a fact. An abort may arrive before it.
+    Deciding { prepared: Prepared, facts: Facts, fact: Fact, since_ms: u64 },
     /// The user is asked; the clock stands still. *Always accept* remembers `remember`.
-    Asking { run: Run, since_ms: u64, remember: (Vec<Approval>, Scope) },
-    /// A cmd runs. `command`: in a process, whose end is reported in any case.
-    Running { run: Run, cmd: usize, command: bool },
+    Asking { prepared: Prepared, since_ms: u64, remember: (Vec<Approval>, Scope) },
+    /// A cmd runs. `in_process`: as a command, whose end is reported in any case.
+    Running { prepared: Prepared, cmd: usize, in_process: bool },
     /// The process of a cmd is being ended. What it printed belongs into the result.
-    Stopping { run: Run, cmd: usize, end: End, since_ms: u64 },
+    Stopping { prepared: Prepared, cmd: usize, abort: Abort, since_ms: u64 },
     /// An output function of a cmd that succeeded runs, more cmds may follow.
-    Succeeding { run: Run, cmd: usize, cut: Option<End> },
+    Succeeding { prepared: Prepared, cmd: usize, abort: Option<Abort> },
     /// The last output function runs.
-    Ending { run: Run, end: End },
+    Ending { prepared: Prepared, end: End },
     /// `on_exit` runs.
-    Exiting { run: Run, end: End },
-    /// The result is decided and too long; it is being cut.
-    Cutting { status: CallStatus, ours: Option<String>, duration_ms: u64 },
+    Exiting { prepared: Prepared, end: End },
+    /// The result is decided and too long; it is being shortened.
+    Shortening { status: CallStatus, ours: Option<String>, duration_ms: u64 },
     /// It has its result.
     Finished(CallResult),
+    /// Only while it moves. A panic on the way leaves it behind, and whatever happens next ends the call with an error.
+    #[default]
+    Lost,
 }
 
-/// What is known of a call that was prepared (or would have been, for one cancelled in the queue).
+/// What is known of a call that was prepared (or would have been, for one that is aborted in the queue).
 #[derive(Clone, Copy, Debug)]
-struct Run {
+struct Prepared {
     preparation: Preparation,
     started_ms: u64,
     /// Time spent at the gate and in questions; the clock stands still there.
     asked_ms: u64,
 }
 
-impl Run {
-    /// Of a call that has no copy of its tool.
-    fn unprepared(started_ms: u64, defines: Defined) -> Self {
+impl Prepared {
+    fn new(preparation: Preparation, started_ms: u64) -> Self {
+        Self { preparation, started_ms, asked_ms: 0 }
+    }
+
+    /// For a call that has no copy of its tool.
+    fn without_copy(started_ms: u64, defines: Defined) -> Self {
         let gate = GateSettings::new(OwnApproval::Run);
-        Self { preparation: Preparation { cmds: 0, defines, gate, timeout_ms: None }, started_ms, asked_ms: 0 }
+        Self::new(Preparation { cmds: 0, defines, gate, timeout_ms: None }, started_ms)
     }
 
     fn deadline_ms(&self) -> Option<u64> {
@@ -160,8 +171,8 @@ impl ToolCall {
             name,
             parallel: false,
             handlers_once: false,
-            run: None,
-            ends_run: false,
+            row: None,
+            ends_row: false,
             carried: Carried::default(),
             fingerprint,
             repeated: 1,
@@ -184,6 +195,11 @@ impl ToolCall {
         matches!(self.stage, Stage::Running { .. } | Stage::Stopping { .. })
     }
 
+    /// Whether the user is being asked about it.
+    pub fn is_asking(&self) -> bool {
+        matches!(self.stage, Stage::Asking { .. })
+    }
+
     /// Whether the user may yet be asked about it, or is being asked. No other call starts meanwhile.
     pub fn is_undecided(&self) -> bool {
         matches!(self.stage, Stage::Preparing { .. } | Stage::Deciding { .. } | Stage::Asking { .. })
@@ -198,233 +214,139 @@ impl ToolCall {
     pub fn deadline_ms(&self) -> Option<u64> {
         match &self.stage {
             Stage::Deciding { since_ms, .. } => Some(since_ms + gate::FACT_LIMIT_MS),
-            Stage::Running { run, .. } => run.deadline_ms(),
+            Stage::Running { prepared, .. } => prepared.deadline_ms(),
             Stage::Stopping { since_ms, .. } => Some(since_ms + STOP_LIMIT_MS),
             // Lua is at work, on the main loop, or the user: nothing else could go on meanwhile.
             Stage::Preparing { .. } | Stage::Asking { .. } | Stage::Succeeding { .. } => None,
             Stage::Ending { .. } | Stage::Exiting { .. } => None,
-            Stage::Queued(_) | Stage::Cutting { .. } | Stage::Finished(_) => None,
+            Stage::Queued(_) | Stage::Shortening { .. } | Stage::Finished(_) => None,
+            Stage::Lost => Some(0),
         }
     }
 
     /// Takes it from the queue.
     pub fn start(&mut self, ctx: &mut Context) {
-        let Stage::Queued(arguments) = &mut self.stage else { return };
-        match std::mem::replace(arguments, Ok(Value::Null)) {
-            Ok(arguments) => {
-                self.stage = Stage::Preparing { started_ms: ctx.now_ms, cut: None };
-                let copying = match self.run {
+        self.stage = match std::mem::take(&mut self.stage) {
+            Stage::Queued(Ok(arguments)) => {
+                let copying = match self.row {
                     None => Copying::Own,
                     Some(_) if self.carried.has_copy => Copying::Shared,
                     Some(_) => Copying::First,
                 };
-                ctx.emit(Effect::PrepareCall { chat: ctx.chat, call: self.id, arguments, copying });
+                self.emit(ctx, CallEffect::PrepareCall { arguments, copying });
+                Stage::Preparing { started_ms: ctx.now_ms, abort: None }
             }
-            Err(message) => self.finish(ctx, ctx.now_ms, CallStatus::Error, message),
-        }
+            Stage::Queued(Err(message)) => self.refuse(ctx, message),
+            started => started,
+        };
     }
 
-    /// Lua has made its copy.
-    pub fn prepared(&mut self, ctx: &mut Context, preparation: Preparation) {
-        let Stage::Preparing { started_ms, cut } = &mut self.stage else { return self.ignore_late(ctx) };
-        let run = Run { preparation, started_ms: *started_ms, asked_ms: 0 };
-        if self.run.is_some() && !self.carried.has_copy {
-            (self.carried.has_copy, self.carried.on_exit) = (true, preparation.defines.on_exit);
-        }
-        match cut.take() {
-            Some(end) => self.end(ctx, run, end, 0),
-            None => self.decide(ctx, run, Facts::default()),
-        }
-    }
-
-    /// Lua could not make its copy.
-    pub fn not_prepared(&mut self, ctx: &mut Context, message: String, on_exit: bool) {
-        let Stage::Preparing { started_ms, cut } = &mut self.stage else { return self.ignore_late(ctx) };
-        let (started_ms, end) = (*started_ms, cut.take().unwrap_or(End::Error(Some(message))));
-        self.exit(ctx, Run::unprepared(started_ms, Defined { on_exit, ..Defined::default() }), end);
-    }
-
-    /// The user's own settings forbid it.
-    pub fn denied(&mut self, ctx: &mut Context, message: String) {
-        let Stage::Preparing { started_ms, cut } = &mut self.stage else { return self.ignore_late(ctx) };
-        let (started_ms, end) = (*started_ms, cut.take().unwrap_or(End::Denied(message)));
-        self.conclude(ctx, Run::unprepared(started_ms, Defined::default()), end);
-    }
-
-    fn run(&mut self, ctx: &mut Context, run: Run, cmd: usize) {
-        if cmd < run.preparation.cmds {
-            self.stage = Stage::Running { run, cmd, command: false };
-            ctx.emit(Effect::RunCmd { chat: ctx.chat, call: self.id, cmd });
-        } else {
-            self.exit(ctx, run, End::Success);
-        }
-    }
-
-    /// A function of the cmds has its result, or a command could not even start.
-    pub fn cmd_finished(&mut self, ctx: &mut Context, finished: usize, succeeded: bool) {
-        // It had the text of the command before it as its input, and stands for it.
-        self.unsaid.clear();
-        self.proceed(ctx, finished, succeeded);
-    }
-
-    fn proceed(&mut self, ctx: &mut Context, finished: usize, succeeded: bool) {
-        match self.stage {
-            Stage::Running { run, cmd, .. } if cmd == finished => {
-                if !succeeded {
-                    self.end(ctx, run, End::Error(None), cmd);
-                } else if run.preparation.defines.success {
-                    self.stage = Stage::Succeeding { run, cmd, cut: None };
-                    ctx.emit(Effect::RunOutput { chat: ctx.chat, call: self.id, output: Output::Success { cmd } });
-                } else {
-                    self.run(ctx, run, cmd + 1);
-                }
+    /// Moves on with what happened. All transitions that an event can cause stand here; what fits none came too late.
+    pub fn handle(&mut self, ctx: &mut Context, event: CallEvent) {
+        self.stage = match (std::mem::take(&mut self.stage), event) {
+            (Stage::Preparing { started_ms, abort }, CallEvent::Prepared(preparation)) => {
+                self.prepared(ctx, Prepared::new(preparation, started_ms), abort)
             }
-            _ => self.ignore_late(ctx),
-        }
-    }
-
-    /// The cmd runs in a process.
-    pub fn command_started(&mut self, ctx: &mut Context, started: usize) {
-        match &mut self.stage {
-            Stage::Running { cmd, command, .. } if *cmd == started => *command = true,
-            _ => self.ignore_late(ctx),
-        }
-    }
-
-    /// The process is over.
-    pub fn command_finished(&mut self, ctx: &mut Context, finished: usize, succeeded: bool, text: String) {
-        match &mut self.stage {
-            Stage::Running { run, cmd, .. } if *cmd == finished => {
-                let defines = run.preparation.defines;
-                if !succeeded {
-                    self.unsaid.clear();
-                }
-                if !(if succeeded { defines.success } else { defines.error }) {
-                    self.unsaid.push(text.clone());
-                }
-                ctx.emit(Effect::StoreText { chat: ctx.chat, call: self.id, cmd: finished, succeeded, text });
-                self.proceed(ctx, finished, succeeded);
+            (Stage::Preparing { started_ms, abort }, CallEvent::NotPrepared { message, on_exit }) => {
+                let end = abort.map_or(End::Error(Some(message)), End::Aborted);
+                let defines = Defined { on_exit, ..Defined::default() };
+                self.exit(ctx, Prepared::without_copy(started_ms, defines), end)
             }
-            Stage::Stopping { run, cmd, end, .. } if *cmd == finished => {
-                let (run, end) = (*run, std::mem::replace(end, End::Success));
-                self.printed = Some(text).filter(|text| !text.is_empty());
-                self.end(ctx, run, end, finished);
+            (Stage::Preparing { started_ms, abort }, CallEvent::Denied { message }) => {
+                let end = abort.map_or(End::Denied(message), End::Aborted);
+                self.conclude(ctx, Prepared::without_copy(started_ms, Defined::default()), end)
             }
-            _ => self.ignore_late(ctx),
-        }
-    }
-
-    /// The tool added text for its result. Dropped once the result is decided.
-    pub fn output_added(&mut self, ctx: &mut Context, content: String) {
-        match self.stage {
-            Stage::Cutting { .. } | Stage::Finished(_) | Stage::Queued(_) => self.ignore_late(ctx),
-            Stage::Preparing { .. }
-            | Stage::Deciding { .. }
-            | Stage::Asking { .. }
-            | Stage::Running { .. }
-            | Stage::Stopping { .. }
-            | Stage::Succeeding { .. }
-            | Stage::Ending { .. }
-            | Stage::Exiting { .. } => self.added.push(content),
-        }
-    }
-
-    /// The tool added a picture, a sound or a file for its result.
-    pub fn media_added(&mut self, ctx: &mut Context, media: Given) {
-        match self.stage {
-            Stage::Cutting { .. } | Stage::Finished(_) | Stage::Queued(_) => self.ignore_late(ctx),
-            Stage::Preparing { .. }
-            | Stage::Deciding { .. }
-            | Stage::Asking { .. }
-            | Stage::Running { .. }
-            | Stage::Stopping { .. }
-            | Stage::Succeeding { .. }
-            | Stage::Ending { .. }
-            | Stage::Exiting { .. } => self.media.push(media),
-        }
-    }
-
-    /// An output function is over.
-    pub fn output_finished(&mut self, ctx: &mut Context, outcome: OutputOutcome) {
-        match &mut self.stage {
-            Stage::Succeeding { run, cmd, cut } => {
-                let (run, cmd, cut) = (*run, *cmd, cut.take());
-                match (outcome, cut) {
-                    (OutputOutcome::Threw(error), _) => self.exit(ctx, run, End::Error(Some(self.threw(&error)))),
-                    (OutputOutcome::Ran | OutputOutcome::Undefined, Some(end)) => self.end(ctx, run, end, cmd),
-                    (OutputOutcome::Ran | OutputOutcome::Undefined, None) => self.run(ctx, run, cmd + 1),
-                }
+            (Stage::Deciding { prepared, facts, fact: needed, since_ms }, CallEvent::FactFound { fact, found })
+                if needed == fact =>
+            {
+                self.fact_found(ctx, (prepared, facts, since_ms), fact, found)
             }
-            Stage::Ending { run, end } => {
-                let (mut run, mut end) = (*run, std::mem::replace(end, End::Success));
-                match outcome {
-                    OutputOutcome::Ran => {}
-                    OutputOutcome::Undefined => run.preparation.defines.cancelled = false,
-                    OutputOutcome::Threw(error) => {
-                        let error = self.threw(&error);
-                        if let End::Error(_) = end {
-                            end = End::Error(Some(error));
-                        } else {
-                            self.added.push(error);
-                        }
-                    }
-                }
-                self.exit(ctx, run, end);
+            (Stage::Asking { prepared, since_ms, remember }, CallEvent::Answered(answer)) => {
+                self.answered(ctx, prepared, since_ms, remember, answer)
             }
-            _ => self.ignore_late(ctx),
-        }
-    }
-
-    fn threw(&self, error: &str) -> String {
-        format!("An output function of the tool `{}` failed: {error}", self.name)
-    }
-
-    /// `on_exit` is over.
-    pub fn exit_finished(&mut self, ctx: &mut Context) {
-        match &mut self.stage {
-            Stage::Exiting { run, end } => {
-                let (run, end) = (*run, std::mem::replace(end, End::Success));
-                self.conclude(ctx, run, end);
+            (Stage::Running { prepared, cmd: running, .. }, CallEvent::CmdFinished { cmd, succeeded })
+                if running == cmd =>
+            {
+                self.cmd_finished(ctx, prepared, cmd, succeeded)
             }
-            _ => self.ignore_late(ctx),
-        }
+            (Stage::Running { prepared, cmd: running, .. }, CallEvent::CommandStarted { cmd }) if running == cmd => {
+                Stage::Running { prepared, cmd, in_process: true }
+            }
+            (Stage::Running { prepared, cmd: running, .. }, CallEvent::CommandFinished { cmd, succeeded, text })
+                if running == cmd =>
+            {
+                self.command_finished(ctx, prepared, cmd, succeeded, text)
+            }
+            (Stage::Stopping { prepared, cmd: running, abort, .. }, CallEvent::CommandFinished { cmd, text, .. })
+                if running == cmd =>
+            {
+                self.command_stopped(ctx, prepared, cmd, abort, text)
+            }
+            (Stage::Succeeding { prepared, cmd, abort }, CallEvent::OutputFinished(outcome)) => {
+                self.success_told(ctx, prepared, cmd, abort, outcome)
+            }
+            (Stage::Ending { prepared, end }, CallEvent::OutputFinished(outcome)) => {
+                self.end_told(ctx, prepared, end, outcome)
+            }
+            (Stage::Exiting { prepared, end }, CallEvent::ExitFinished) => self.conclude(ctx, prepared, end),
+            (Stage::Shortening { status, ours, duration_ms }, CallEvent::Shortened { content, media }) => {
+                self.shortened(ctx, (status, ours, duration_ms), content, media)
+            }
+            (stage, CallEvent::OutputAdded { content }) if stage.takes_output() => {
+                self.added.push(content);
+                stage
+            }
+            (stage, CallEvent::MediaAdded(media)) if stage.takes_output() => {
+                self.media.push(media);
+                stage
+            }
+            (Stage::Lost, _) => self.lost(ctx),
+            (stage, _late) => {
+                let name = shown(&self.name);
+                ignore_late(ctx.effects, format_args!("for call {} of tool {name}", self.id.0));
+                stage
+            }
+        };
     }
 
     /// Ends it from outside, wherever it is. A call that is ending already goes on to its end.
-    pub fn cut(&mut self, ctx: &mut Context, why: End) {
-        match &mut self.stage {
+    pub fn abort(&mut self, ctx: &mut Context, why: Abort) {
+        self.stage = match std::mem::take(&mut self.stage) {
             Stage::Queued(_) => {
                 // Its `output.cancelled` still speaks, though nothing of it was set up.
                 let defines = Defined { cancelled: true, ..Defined::default() };
-                self.end(ctx, Run::unprepared(ctx.now_ms, defines), why, 0);
+                self.end(ctx, Prepared::without_copy(ctx.now_ms, defines), End::Aborted(why), 0)
             }
-            Stage::Preparing { cut, .. } | Stage::Succeeding { cut, .. } => *cut = Some(why),
-            Stage::Deciding { run, fact, .. } => {
-                let (run, fact) = (*run, *fact);
+            Stage::Preparing { started_ms, abort: _ } => Stage::Preparing { started_ms, abort: Some(why) },
+            Stage::Succeeding { prepared, cmd, abort: _ } => Stage::Succeeding { prepared, cmd, abort: Some(why) },
+            Stage::Deciding { prepared, fact, .. } => {
                 if fact == Fact::Judge {
-                    ctx.emit(Effect::EndJudge { chat: ctx.chat, call: self.id, judged: None });
+                    self.emit(ctx, CallEffect::EndJudge { judged: None });
                 }
-                self.end(ctx, run, why, 0);
+                self.end(ctx, prepared, End::Aborted(why), 0)
             }
-            Stage::Asking { run, .. } => {
-                let run = *run;
-                ctx.emit(Effect::CloseQuestion { chat: ctx.chat, call: self.id });
-                self.end(ctx, run, why, 0);
+            Stage::Asking { prepared, .. } => {
+                self.emit(ctx, CallEffect::CloseQuestion);
+                self.end(ctx, prepared, End::Aborted(why), 0)
             }
-            Stage::Running { run, cmd, command } => {
-                let (run, cmd, command) = (*run, *cmd, *command);
-                ctx.emit(Effect::KillJobs { chat: ctx.chat, call: self.id, why: why.kill_reason() });
-                if command {
-                    self.stage = Stage::Stopping { run, cmd, end: why, since_ms: ctx.now_ms };
+            Stage::Running { prepared, cmd, in_process } => {
+                self.emit(ctx, CallEffect::KillJobs { why: why.kill_reason() });
+                if in_process {
+                    Stage::Stopping { prepared, cmd, abort: why, since_ms: ctx.now_ms }
                 } else {
-                    self.end(ctx, run, why, cmd);
+                    self.end(ctx, prepared, End::Aborted(why), cmd)
                 }
             }
-            // A stop after a skip is a stop, not the other way round.
-            Stage::Stopping { end, .. } if why == End::Stopped => *end = why,
-            Stage::Stopping { .. } => {}
-            Stage::Ending { .. } | Stage::Exiting { .. } | Stage::Cutting { .. } | Stage::Finished(_) => {}
-        }
+            Stage::Stopping { prepared, cmd, abort, since_ms } => {
+                // A stop after a skip is a stop, not the other way round.
+                let abort = if why == Abort::Stopped { why } else { abort };
+                Stage::Stopping { prepared, cmd, abort, since_ms }
+            }
+            stage @ (Stage::Ending { .. } | Stage::Exiting { .. } | Stage::Shortening { .. } | Stage::Finished(_)) => {
+                stage
+            }
+            Stage::Lost => self.lost(ctx),
+        };
     }
 
     /// Looks at its clock.
@@ -432,142 +354,62 @@ impl ToolCall {
         if self.deadline_ms().is_none_or(|deadline_ms| deadline_ms > ctx.now_ms) {
             return;
         }
-        match self.stage {
-            Stage::Deciding { fact, .. } => self.fact_is_late(ctx, fact),
-            Stage::Running { run, .. } => {
-                self.cut(ctx, End::TimedOut(run.preparation.timeout_ms.unwrap_or_default()));
+        match &self.stage {
+            Stage::Deciding { fact, .. } => {
+                let (fact, found) = (*fact, decide::late(*fact));
+                self.handle(ctx, CallEvent::FactFound { fact, found });
             }
-            Stage::Stopping { cmd, .. } => self.command_finished(ctx, cmd, false, String::new()),
+            Stage::Running { prepared, .. } => {
+                let limit_ms = prepared.preparation.timeout_ms.unwrap_or_default();
+                self.abort(ctx, Abort::TimedOut { limit_ms });
+            }
+            Stage::Stopping { cmd, .. } => {
+                let event = CallEvent::CommandFinished { cmd: *cmd, succeeded: false, text: String::new() };
+                self.handle(ctx, event);
+            }
+            Stage::Lost => self.stage = self.lost(ctx),
             // They have no deadline.
             Stage::Queued(_) | Stage::Preparing { .. } | Stage::Asking { .. } | Stage::Succeeding { .. } => {}
-            Stage::Ending { .. } | Stage::Exiting { .. } | Stage::Cutting { .. } | Stage::Finished(_) => {}
+            Stage::Ending { .. } | Stage::Exiting { .. } | Stage::Shortening { .. } | Stage::Finished(_) => {}
         }
     }
 
-    /// Runs the output function that fits the end, if the tool defines it.
-    fn end(&mut self, ctx: &mut Context, run: Run, end: End, cmd: usize) {
-        let defines = run.preparation.defines;
-        let output = match &end {
-            End::Error(None) if defines.error => Some(Output::Error { cmd, message: None }),
-            End::TimedOut(limit_ms) if defines.error => {
-                // What the command printed comes with the same words; the tool's own function passes it on.
-                let message = self.printed.take().unwrap_or_else(|| timed_out(*limit_ms));
-                Some(Output::Error { cmd, message: Some(message) })
-            }
-            End::Rejected(reason) if defines.rejected => Some(Output::Rejected { reason: reason.clone() }),
-            End::Cancelled | End::Stopped if defines.cancelled => Some(Output::Cancelled),
-            // What was skipped is told by us: the model must see that the user ended it, whatever the tool would say.
-            End::Success | End::Error(_) | End::Denied(_) | End::TimedOut(_) | End::Rejected(_) => None,
-            End::Cancelled | End::Stopped | End::Skipped => None,
-        };
-        match output {
-            Some(output) => {
-                self.stage = Stage::Ending { run, end };
-                ctx.emit(Effect::RunOutput { chat: ctx.chat, call: self.id, output });
-            }
-            None => self.exit(ctx, run, end),
+    /// The permission rules are there, or are others now.
+    pub fn permissions_loaded(&mut self, ctx: &mut Context) {
+        if matches!(self.stage, Stage::Deciding { fact: Fact::Rules, .. }) {
+            self.handle(ctx, CallEvent::FactFound { fact: Fact::Rules, found: Some(Found::Rules) });
         }
     }
 
-    fn exit(&mut self, ctx: &mut Context, run: Run, end: End) {
-        // A copy that could not be set up is nobody's but its call's.
-        let shared = self.run.is_some() && self.carried.has_copy;
-        let is_due = if shared { self.ends_run && self.carried.on_exit } else { run.preparation.defines.on_exit };
-        if is_due {
-            self.carried.on_exit = false;
-            self.stage = Stage::Exiting { run, end };
-            ctx.emit(Effect::RunExit { chat: ctx.chat, call: self.id, shared });
-        } else {
-            self.conclude(ctx, run, end);
+    /// Lua has made its copy.
+    fn prepared(&mut self, ctx: &mut Context, prepared: Prepared, abort: Option<Abort>) -> Stage {
+        if self.row.is_some() && !self.carried.has_copy {
+            (self.carried.has_copy, self.carried.on_exit) = (true, prepared.preparation.defines.on_exit);
+        }
+        match abort {
+            Some(why) => self.end(ctx, prepared, End::Aborted(why), 0),
+            None => self.decide(ctx, prepared, Facts::default()),
         }
     }
 
-    /// Decides the result: what the tool added, what we must add, or the stand-in.
-    fn conclude(&mut self, ctx: &mut Context, run: Run, end: End) {
-        let defines = run.preparation.defines;
-        let mut status = end.status();
-        // A call that is cut in the queue may be one of a tool that does not exist.
-        let name = shown(&self.name);
-        let ours = end.words(defines, &name, self.printed.is_some());
-        // A tool that adds its result in a cmd speaks for itself: the default of `success` would only repeat that.
-        let ours = ours.filter(|_| end != End::Success || self.added.is_empty());
-        // Without an output function the model still gets what its command printed: that is what it was called for.
-        let ours = match (ours, &end) {
-            (Some(ours), End::Success | End::Error(None)) if !self.unsaid.is_empty() => {
-                let said = std::mem::take(&mut self.unsaid);
-                Some(format!("{ours}\n\n{}", said.join("\n\n")))
-            }
-            (ours, _) => ours,
-        };
-        let ours = match (ours, self.printed.take()) {
-            (Some(ours), Some(printed)) => Some(format!("{ours}\n\n{printed}")),
-            (None, Some(printed)) => Some(printed),
-            (None, None) if self.added.is_empty() => {
-                if status == CallStatus::Success {
-                    status = CallStatus::Error;
-                }
-                Some(format!("The call of the {name} tool did not complete: the tool gave no result"))
-            }
-            (ours, None) => ours,
-        };
-        self.added.extend(ours.clone());
-        let content = match self.added.join("\n\n") {
-            // The media speak for themselves.
-            empty if empty.trim().is_empty() && !self.media.is_empty() => String::new(),
-            empty if empty.trim().is_empty() => "(no output)".to_owned(),
-            content => content,
-        };
-        let duration_ms = ctx.now_ms.saturating_sub(run.started_ms).saturating_sub(run.asked_ms);
-        // Here and nowhere else, so that one rule holds for every source, and for several texts of one call together.
-        if ctx.settings.limits.are_exceeded_by(&content) || !self.media.is_empty() {
-            self.stage = Stage::Cutting { status, ours, duration_ms };
-            let (limits, media) = (ctx.settings.limits.clone(), std::mem::take(&mut self.media));
-            ctx.emit(Effect::CutContent { chat: ctx.chat, call: self.id, content, limits, media });
-            return;
+    fn emit(&self, ctx: &mut Context, effect: CallEffect) {
+        ctx.emit(ChatEffect::Call { call: self.id, effect });
+    }
+}
+
+impl Stage {
+    /// Whether texts and media that a tool adds still join its result.
+    fn takes_output(&self) -> bool {
+        match self {
+            Self::Preparing { .. }
+            | Self::Deciding { .. }
+            | Self::Asking { .. }
+            | Self::Running { .. }
+            | Self::Stopping { .. }
+            | Self::Succeeding { .. }
+            | Self::Ending { .. }
+            | Self::Exiting { .. } => true,
+            Self::Queued(_) | Self::Shortening { .. } | Self::Finished(_) | Self::Lost => false,
         }
-        self.finish_with(ctx, status, content, ours, duration_ms);
-    }
-
-    /// The result is short enough now, and its media are kept.
-    pub fn content_cut(&mut self, ctx: &mut Context, content: String, media: KeptMedia) {
-        let Stage::Cutting { status, ours, duration_ms } = &mut self.stage else { return self.ignore_late(ctx) };
-        let (status, ours, duration_ms) = (*status, ours.take(), *duration_ms);
-        let KeptMedia { notes, attachments } = media;
-        let with_notes = |text: String| match &notes {
-            Some(notes) if text.is_empty() => notes.clone(),
-            Some(notes) => format!("{text}\n\n{notes}"),
-            None => text,
-        };
-        let content = with_notes(content);
-        let ours = ours.map(&with_notes).or_else(|| notes.clone());
-        self.attachments = attachments;
-        self.finish_with(ctx, status, content, ours, duration_ms);
-    }
-
-    /// For a call that never got to Lua.
-    fn finish(&mut self, ctx: &mut Context, started_ms: u64, status: CallStatus, content: String) {
-        let duration_ms = ctx.now_ms.saturating_sub(started_ms);
-        self.finish_with(ctx, status, content.clone(), Some(content), duration_ms);
-    }
-
-    fn finish_with(
-        &mut self,
-        ctx: &mut Context,
-        status: CallStatus,
-        content: String,
-        ours: Option<String>,
-        duration_ms: u64,
-    ) {
-        let (wire_id, is_error) = (self.wire_id.clone(), status.is_failure());
-        let attachments = std::mem::take(&mut self.attachments);
-        let message = Arc::new(Message::Tool { wire_id, content, is_error, attachments });
-        self.stage = Stage::Finished(CallResult { status, message: Arc::clone(&message) });
-        let (chat, call) = (ctx.chat, self.id);
-        ctx.emit(Effect::FinishCall { chat, call, status, content: ours, duration_ms, message });
-    }
-
-    fn ignore_late(&self, ctx: &mut Context) {
-        let text = format!("a late event for call {} of tool {} was dropped", self.id.0, shown(&self.name));
-        ctx.emit(Effect::Log { level: LogLevel::Debug, text });
     }
 }

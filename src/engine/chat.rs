@@ -1,21 +1,23 @@
-//! One chat: its history, what the user let it remember, and the turn that runs in it. What the model answers is handled in
-//! `answer.rs`, its calls in `calls.rs`.
+//! One chat: its history, what the user let it remember, and the turn that runs in it. What the user sends is handled in
+//! `input.rs`, what the model answers in `answer.rs`, its calls in `calls.rs`.
 
 mod answer;
 mod calls;
 mod comeback;
+mod input;
 
 use std::collections::{HashSet, VecDeque};
+use std::fmt::Display;
 use std::sync::Arc;
 
-use crate::engine::call::End;
-use crate::engine::effect::{Effect, LogLevel, Notice, TurnEnd};
-use crate::engine::event::{ChatId, ChatSettings, RequestId, RequestedCall};
+use crate::engine::call::Abort;
+use crate::engine::effect::{ChatEffect, Effect, LogLevel, Notice, TurnEnd, ignore_late};
+use crate::engine::event::{ChatEvent, ChatId, ChatSettings, RequestId, RequestedCall};
 use crate::engine::turn::batch::Repeats;
 use crate::engine::turn::{Answering, Checking, Draft, Turn};
 use crate::gate::Permissions;
 use crate::gate::approvals::{Approval, Approvals};
-use crate::message::{Attachment, History, Message, Opaque, Role};
+use crate::message::{History, Message, Opaque};
 use crate::tool::{CallId, OfferedTool, shown};
 
 /// Ids that are unique in the life of the engine.
@@ -44,20 +46,40 @@ impl Ids {
     }
 }
 
-/// What every handler of a chat needs.
-pub struct Shell<'a> {
-    /// The time of the event.
-    pub now_ms: u64,
-    /// Where new ids come from.
-    pub ids: &'a mut Ids,
-    /// Where effects go.
-    pub effects: &'a mut Vec<Effect>,
+/// One step of a chat: what handling an event takes, and where its effects go.
+pub struct Step<'a> {
+    chat: ChatId,
+    now_ms: u64,
+    ids: &'a mut Ids,
+    effects: &'a mut Vec<Effect>,
+}
+
+impl<'a> Step<'a> {
+    /// A step of a chat at a time.
+    pub fn new(chat: ChatId, now_ms: u64, ids: &'a mut Ids, effects: &'a mut Vec<Effect>) -> Self {
+        Self { chat, now_ms, ids, effects }
+    }
+
+    fn emit(&mut self, effect: ChatEffect) {
+        self.effects.push(Effect::chat(self.chat, effect));
+    }
+
+    fn notify(&mut self, notice: Notice) {
+        self.emit(ChatEffect::Notify(notice));
+    }
+
+    fn log(&mut self, level: LogLevel, text: String) {
+        self.effects.push(Effect::Log { level, text });
+    }
+
+    fn ignore_late(&mut self, what: impl Display) {
+        ignore_late(self.effects, format_args!("({what}) for chat {}", self.chat.0));
+    }
 }
 
 /// One chat.
 #[derive(Clone, Debug)]
 pub struct Chat {
-    id: ChatId,
     settings: ChatSettings,
     history: History,
     approvals: Approvals,
@@ -94,9 +116,8 @@ struct Requested {
 
 impl Chat {
     /// A chat without messages.
-    pub fn new(id: ChatId, settings: ChatSettings) -> Self {
+    pub fn new(settings: ChatSettings) -> Self {
         Self {
-            id,
             settings,
             history: History::default(),
             approvals: Approvals::default(),
@@ -125,27 +146,6 @@ impl Chat {
         &self.approvals
     }
 
-    /// Auto mode. A question that is open stays open: only its answers answer it.
-    pub fn auto_set(&mut self, auto: bool) {
-        self.auto = auto;
-    }
-
-    /// An approval is taken back.
-    pub fn approval_forgotten(&mut self, approval: &Approval) {
-        self.approvals.forget(approval);
-    }
-
-    /// The permission rules are these from now on.
-    pub fn permissions_loaded(&mut self, shell: &mut Shell, permissions: Arc<Permissions>) {
-        self.permissions = Some(permissions);
-        if let Turn::Running(_) = self.turn {
-            self.with_batch(shell, |batch, ctx| {
-                batch.each_active(|call| call.permissions_loaded(ctx));
-                true
-            });
-        }
-    }
-
     /// Whether no turn runs.
     pub fn is_idle(&self) -> bool {
         matches!(self.turn, Turn::Idle)
@@ -164,125 +164,59 @@ impl Chat {
         }
     }
 
-    /// The user sends.
-    pub fn submitted(&mut self, shell: &mut Shell) {
-        if self.is_idle() {
-            self.turn = Turn::TakingInput { begun: false, stopped: false };
-            shell.effects.push(Effect::TakeInput { chat: self.id });
-        } else if !self.waiting && !self.closing {
-            self.waiting = true;
-            shell.effects.push(Effect::HoldInput { chat: self.id, waiting: true });
-        }
-    }
-
-    /// The input was read.
-    pub fn input_taken(&mut self, shell: &mut Shell, text: Option<String>, typed: Option<String>) {
-        let Turn::TakingInput { begun, stopped } = self.turn else { return self.ignore_late(shell, "input") };
-        self.turn = Turn::Idle;
-        let taken = text.is_some();
-        if let Some(content) = text {
-            self.repeats.reset();
-            self.add_message(shell, Message::User { content, visible: true, typed, attachments: vec![] });
-        }
-        let has_turn = taken || begun;
-        // Half an answer would be taken for a whole one.
-        if !has_turn && !stopped && self.failed && self.history.take_back() {
-            shell.effects.push(Effect::TakeBackMessage { chat: self.id });
-        }
-        if !has_turn && (stopped || !self.awaits_answer()) {
-            if !stopped {
-                self.notify(shell, Notice::NothingToSend);
+    /// Advances the chat by one event.
+    pub fn handle(&mut self, step: &mut Step, event: ChatEvent) {
+        match event {
+            ChatEvent::Opened(_) => step.ignore_late("opening"),
+            ChatEvent::Submitted => self.submitted(step),
+            ChatEvent::InputTaken { text, typed } => self.input_taken(step, text, typed),
+            ChatEvent::Retried => self.retried(step),
+            ChatEvent::LastMessageTaken => self.last_message_taken(step),
+            ChatEvent::MessageGiven { role, content, visible, attachments } => {
+                self.message_given(step, role, (content, attachments), visible);
             }
-            return self.settle(shell);
-        }
-        if !begun {
-            shell.effects.push(Effect::StartTurn { chat: self.id });
-        }
-        if stopped { self.finish_turn(shell, TurnEnd::Stopped) } else { self.send(shell) }
-    }
-
-    /// The user wants the last answer anew.
-    pub fn retried(&mut self, shell: &mut Shell) {
-        if !self.is_idle() {
-            return self.notify(shell, Notice::StillRunning);
-        }
-        while self.history.take_back() {
-            shell.effects.push(Effect::TakeBackMessage { chat: self.id });
-        }
-        if !self.awaits_answer() {
-            return self.notify(shell, Notice::NothingToSend);
-        }
-        self.repeats.reset();
-        shell.effects.push(Effect::StartTurn { chat: self.id });
-        self.send(shell);
-    }
-
-    /// The user wants to write their last message anew.
-    pub fn last_message_taken(&mut self, shell: &mut Shell) {
-        if !self.is_idle() {
-            return self.notify(shell, Notice::StillRunning);
-        }
-        let Some(kept) = self.history.last_visible_user() else {
-            return self.notify(shell, Notice::NothingToEdit);
-        };
-        self.history.cut(kept);
-        self.repeats.reset();
-        self.failed = false;
-        shell.effects.push(Effect::CutHistory { chat: self.id, kept });
-    }
-
-    /// Whether the history ends with something the model has not answered.
-    fn awaits_answer(&self) -> bool {
-        matches!(self.history.last(), Some(Message::User { .. } | Message::Tool { .. }))
-    }
-
-    /// A message from outside.
-    pub fn message_given(
-        &mut self,
-        shell: &mut Shell,
-        role: Role,
-        (content, attachments): (String, Vec<Attachment>),
-        visible: bool,
-    ) {
-        let message = match role {
-            Role::System => Message::System { content },
-            Role::User => Message::User { content, visible, typed: None, attachments },
-            Role::Llm => Message::Llm { content, reasoning: String::new(), calls: Vec::new(), opaque: None },
-            // A result belongs to a call, and calls come from the model: one alone would be an orphan.
-            Role::Tool => return self.ignore_late(shell, "tool message"),
-        };
-        if self.is_idle() {
-            self.add_message(shell, message);
-        } else {
-            self.given.push(message);
+            ChatEvent::CallsRequested { calls, tools, submit } => self.calls_requested(step, calls, tools, submit),
+            ChatEvent::Restored(restored) => self.restored(step, restored),
+            ChatEvent::SavingChanged { text } => step.notify(Notice::Saving(text)),
+            ChatEvent::Request { request, event } => self.request_event(step, request, event),
+            ChatEvent::CallsChecked(calls) => self.calls_checked(step, calls),
+            ChatEvent::Call { call, event } => self.with_batch(step, |batch, ctx| batch.handle(ctx, call, event)),
+            // A question that is open stays open: only its answers answer it.
+            ChatEvent::AutoSet { auto } => self.auto = auto,
+            ChatEvent::ApprovalForgotten(approval) => self.approval_forgotten(&approval),
+            ChatEvent::PermissionsLoaded(permissions) => self.permissions_loaded(step, permissions),
+            ChatEvent::CallSkipped => self.call_skipped(step),
+            ChatEvent::Stopped => self.stopped(step),
+            ChatEvent::Cleared => {
+                self.clearing = true;
+                self.stop_and_settle(step);
+            }
+            ChatEvent::Closed => {
+                self.closing = true;
+                self.stop_and_settle(step);
+            }
         }
     }
 
-    /// Saving has begun to fail, or works again.
-    pub fn saving_changed(&self, shell: &mut Shell, text: String) {
-        self.notify(shell, Notice::Saving(text));
+    fn approval_forgotten(&mut self, approval: &Approval) {
+        self.approvals.forget(approval);
     }
 
     /// Calls that the model did not make.
-    pub fn calls_requested(
-        &mut self,
-        shell: &mut Shell,
-        calls: Vec<RequestedCall>,
-        tools: Arc<[OfferedTool]>,
-        submit: bool,
-    ) {
+    fn calls_requested(&mut self, step: &mut Step, calls: Vec<RequestedCall>, tools: Arc<[OfferedTool]>, submit: bool) {
         if calls.is_empty() || self.closing {
             return;
         }
         let idle = self.is_idle();
         self.requested.push_back(Requested { calls, tools, submit });
         if idle {
-            shell.effects.push(Effect::StartTurn { chat: self.id });
-            self.run_requested(shell);
+            step.emit(ChatEffect::StartTurn);
+            self.run_requested(step);
         }
     }
 
-    fn run_requested(&mut self, shell: &mut Shell) -> bool {
+    /// Runs the calls that were requested first. False: there are none.
+    fn run_requested(&mut self, step: &mut Step) -> bool {
         let Some(Requested { calls, tools, submit }) = self.requested.pop_front() else { return false };
         let drafts = calls
             .into_iter()
@@ -294,150 +228,122 @@ impl Chat {
                 extra: None,
             })
             .collect();
-        self.check(
-            shell,
-            Checking {
-                content: String::new(),
-                reasoning: String::new(),
-                opaque: None,
-                calls: Vec::new(),
-                tools,
-                submit,
-            },
-            drafts,
-        );
+        let checking = Checking {
+            content: String::new(),
+            reasoning: String::new(),
+            opaque: None,
+            calls: Vec::new(),
+            tools,
+            submit,
+        };
+        self.check(step, checking, drafts);
         true
     }
 
     /// The user stops the chat.
-    pub fn stopped(&mut self, shell: &mut Shell) {
-        self.drop_requested(shell);
-        match &mut self.turn {
+    fn stopped(&mut self, step: &mut Step) {
+        self.drop_requested(step);
+        match std::mem::take(&mut self.turn) {
             Turn::Idle => {}
-            Turn::TakingInput { stopped, .. } => *stopped = true,
+            Turn::TakingInput { begun, stopped: _ } => self.turn = Turn::TakingInput { begun, stopped: true },
             Turn::Answering(answering) => {
-                let request = answering.request;
-                let Some(answering) = self.take_answering(request) else { return };
-                shell.effects.push(Effect::AbortRequest { chat: self.id, request });
-                self.finish_request(shell, &answering, false);
-                self.keep_text(shell, answering.content, answering.reasoning, None);
-                self.finish_turn(shell, TurnEnd::Stopped);
+                step.emit(ChatEffect::AbortRequest { request: answering.request });
+                self.finish_request(step, &answering, false);
+                self.keep_text(step, answering.content, answering.reasoning, None);
+                self.finish_turn(step, TurnEnd::Stopped);
             }
             Turn::Checking(checking) => {
-                let content = std::mem::take(&mut checking.content);
-                let reasoning = std::mem::take(&mut checking.reasoning);
-                self.keep_text(shell, content, reasoning, None);
-                self.finish_turn(shell, TurnEnd::Stopped);
+                self.keep_text(step, checking.content, checking.reasoning, None);
+                self.finish_turn(step, TurnEnd::Stopped);
             }
-            Turn::Running(_) => self.with_batch(shell, |batch, ctx| {
-                batch.cut_queue(End::Stopped);
-                batch.each_active(|call| call.cut(ctx, End::Stopped));
-                true
-            }),
+            Turn::Running(batch) => {
+                self.turn = Turn::Running(batch);
+                self.with_batch(step, |batch, ctx| {
+                    batch.abort_queue(Abort::Stopped);
+                    batch.each_active(|call| call.abort(ctx, Abort::Stopped));
+                });
+            }
         }
     }
 
-    /// The history is emptied, after the turn.
-    pub fn cleared(&mut self, shell: &mut Shell) {
-        self.clearing = true;
-        self.stop_and_settle(shell);
-    }
-
-    /// The chat goes away, after the turn.
-    pub fn closed(&mut self, shell: &mut Shell) {
-        self.closing = true;
-        self.stop_and_settle(shell);
-    }
-
-    fn stop_and_settle(&mut self, shell: &mut Shell) {
+    fn stop_and_settle(&mut self, step: &mut Step) {
         // A turn that ends settles by itself.
-        if self.is_idle() { self.settle(shell) } else { self.stopped(shell) }
+        if self.is_idle() { self.settle(step) } else { self.stopped(step) }
     }
 
     /// Keeps the text of an answer without calls, if there is any. Calls of an answer that did not finish are dropped:
-    /// they may be cut off, and none ran.
-    fn keep_text(&mut self, shell: &mut Shell, content: String, reasoning: String, opaque: Option<Opaque>) {
+    /// they may be incomplete, and none ran.
+    fn keep_text(&mut self, step: &mut Step, content: String, reasoning: String, opaque: Option<Opaque>) {
         if !content.is_empty() || opaque.is_some() {
-            self.add_message(shell, Message::Llm { content, reasoning, calls: Vec::new(), opaque });
+            self.add_message(step, Message::Llm { content, reasoning, calls: Vec::new(), opaque });
         }
     }
 
-    fn finish_turn(&mut self, shell: &mut Shell, end: TurnEnd) {
+    fn finish_turn(&mut self, step: &mut Step, end: TurnEnd) {
         self.turn = Turn::Idle;
         self.failed = end == TurnEnd::Failed;
-        self.drop_requested(shell);
-        self.flush_given(shell);
+        self.drop_requested(step);
+        self.flush_given(step);
         let waiting = std::mem::take(&mut self.waiting);
         let next = waiting && end == TurnEnd::Done && !self.closing && !self.clearing;
         if waiting && !next {
-            shell.effects.push(Effect::HoldInput { chat: self.id, waiting: false });
+            step.emit(ChatEffect::HoldInput { waiting: false });
         }
-        shell.effects.push(Effect::FinishTurn { chat: self.id, end });
-        self.settle(shell);
+        step.emit(ChatEffect::FinishTurn { end });
+        self.settle(step);
         if next {
-            self.submitted(shell);
+            self.submitted(step);
         }
     }
 
     /// Calls that were requested for a turn that ends otherwise.
-    fn drop_requested(&mut self, shell: &mut Shell) {
+    fn drop_requested(&mut self, step: &mut Step) {
         for Requested { calls, .. } in std::mem::take(&mut self.requested) {
             let names: Vec<_> = calls.iter().map(|call| shown(&call.name)).collect();
-            let text =
-                format!("requested calls of chat {} were not run, its turn ended: {}", self.id.0, names.join(", "));
-            shell.effects.push(Effect::Log { level: LogLevel::Warn, text });
+            let (chat, names) = (step.chat.0, names.join(", "));
+            step.log(LogLevel::Warn, format!("requested calls of chat {chat} were not run, its turn ended: {names}"));
         }
     }
 
     /// Does what waited for the end of the turn.
-    fn settle(&mut self, shell: &mut Shell) {
+    fn settle(&mut self, step: &mut Step) {
         if !self.is_idle() {
             return;
         }
-        self.flush_given(shell);
+        self.flush_given(step);
         if std::mem::take(&mut self.clearing) {
             self.history.clear();
             self.wire_ids.clear();
             self.repeats.reset();
-            shell.effects.push(Effect::ClearChat { chat: self.id });
+            step.emit(ChatEffect::ClearChat);
         }
         if self.closing {
-            shell.effects.push(Effect::CloseChat { chat: self.id });
+            step.emit(ChatEffect::CloseChat);
         }
     }
 
-    fn send(&mut self, shell: &mut Shell) {
-        self.flush_given(shell);
+    fn send(&mut self, step: &mut Step) {
+        self.flush_given(step);
         let repair = self.history.repair();
         if repair != Default::default() {
-            let text = format!("repaired the history of chat {}: {repair:?}", self.id.0);
-            shell.effects.push(Effect::Log { level: LogLevel::Error, text });
+            step.log(LogLevel::Error, format!("repaired the history of chat {}: {repair:?}", step.chat.0));
         }
-        let request = shell.ids.request();
+        let request = step.ids.request();
         self.turn = Turn::Answering(Answering::new(request));
-        shell.effects.push(Effect::SendRequest { chat: self.id, request });
+        step.emit(ChatEffect::SendRequest { request });
     }
 
-    fn flush_given(&mut self, shell: &mut Shell) {
+    fn flush_given(&mut self, step: &mut Step) {
         for message in std::mem::take(&mut self.given) {
-            self.add_message(shell, message);
+            self.add_message(step, message);
         }
     }
 
-    fn add_message(&mut self, shell: &mut Shell, message: Message) {
+    fn add_message(&mut self, step: &mut Step, message: Message) {
         self.failed = false;
         self.history.push(message);
         if let Some(message) = self.history.messages().last() {
-            shell.effects.push(Effect::AddMessage { chat: self.id, message: Arc::clone(message) });
+            step.emit(ChatEffect::AddMessage { message: Arc::clone(message) });
         }
-    }
-
-    fn notify(&self, shell: &mut Shell, notice: Notice) {
-        shell.effects.push(Effect::Notify { chat: self.id, notice });
-    }
-
-    fn ignore_late(&self, shell: &mut Shell, what: &str) {
-        let text = format!("a late event ({what}) for chat {} was dropped", self.id.0);
-        shell.effects.push(Effect::Log { level: LogLevel::Debug, text });
     }
 }

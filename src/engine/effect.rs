@@ -1,12 +1,16 @@
-//! What to do: the effects of the engine. Knows nothing of the machine.
+//! What to do: the effects of the engine, addressed like its events. Knows nothing of the machine.
+//!
+//! A new effect is a variant here, an arm in the performer (`bridge/perform.rs`), and a test.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::event::{ChatId, RequestId, Retry};
+use super::event::{Answer, CallEvent, ChatEvent, ChatId, Event, OutputOutcome, RequestEvent, RequestId, Retry};
 use super::restore::Look;
 use crate::adapter::ProviderCall;
+use crate::error::OUR_FAULT;
 use crate::gate::approvals::Approval;
 use crate::gate::judge::Judged;
 use crate::gate::{Fact, Permissions, Question};
@@ -57,101 +61,110 @@ pub enum TurnEnd {
 }
 
 #[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
-/// Something to do. Performed in order.
+/// Something to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Read the input and make it part of the conversation → [`Event::InputTaken`].
-    TakeInput { chat: ChatId },
-    /// The input waits for the running turn (true), or no longer does (false).
-    HoldInput { chat: ChatId, waiting: bool },
-    /// A turn begins.
-    StartTurn { chat: ChatId },
-    /// Send the history → [`Event::RequestStarted`], items, [`Event::RequestFinished`] or [`Event::RequestFailed`].
-    SendRequest { chat: ChatId, request: RequestId },
-    /// End a request; nothing of it is wanted any more.
-    AbortRequest { chat: ChatId, request: RequestId },
-    /// The request is over. `usage`: tokens read and written, when the provider said so.
-    FinishRequest { chat: ChatId, request: RequestId, failed: bool, usage: Option<(u64, u64)> },
-    /// Show more of the model's text.
-    ShowText { chat: ChatId, text: String },
-    /// Show more of the model's reasoning.
-    ShowReasoning { chat: ChatId, text: String },
-    /// The provider has run a tool itself.
-    ShowProviderCall { chat: ChatId, call: ProviderCall },
-    /// A message joined the history. Calls of an `Llm` message follow as [`Effect::AddCall`].
-    AddMessage { chat: ChatId, message: Arc<Message> },
-    /// The newest message, a text of the model, is no part of the history any more.
-    TakeBackMessage { chat: ChatId },
-    /// Only the first `kept` messages are part of the history; the first of the others goes back into the input.
-    CutHistory { chat: ChatId, kept: usize },
-    /// A message of a saved chat. Calls of an `Llm` message follow as [`Effect::RestoreCall`].
-    RestoreMessage { chat: ChatId, message: Arc<Message> },
-    /// A call of a saved chat: number `index` of `message`, with its result.
-    RestoreCall { chat: ChatId, message: Arc<Message>, index: usize, result: Arc<Message>, look: Option<Look> },
-    /// A call joined the last `Llm` message. `runs`: the tool that it names, when it is a call of the router.
-    AddCall { chat: ChatId, call: CallId, wire_id: String, name: String, arguments: String, runs: Option<String> },
-    /// Decode and check arguments off the main loop → [`Event::CallsChecked`].
-    CheckCalls { chat: ChatId, calls: Vec<UncheckedCall> },
-    /// A batch of `calls` calls begins.
-    StartBatch { chat: ChatId, calls: usize },
-    /// Copy the tool, run `env` and `setup` → [`Event::CallPrepared`] or [`Event::CallNotPrepared`].
-    PrepareCall { chat: ChatId, call: CallId, arguments: Value, copying: Copying },
-    /// Find what the gate needs, in Lua → [`Event::FactFound`].
-    FindFact { chat: ChatId, call: CallId, fact: Fact },
-    /// Look the approval up in the project's → [`Event::FactFound`] with [`Found::Saved`].
-    FindSaved { chat: ChatId, call: CallId, project: Arc<str>, approvals: Vec<Approval> },
-    /// Load the permission rules → [`Event::PermissionsLoaded`]; [`Event::FactFound`] when that fails.
-    LoadPermissions { chat: ChatId, call: CallId },
-    /// Find what the call wants and what these rules say to it → [`Event::FactFound`].
-    FindPairs { chat: ChatId, call: CallId, permissions: Arc<Permissions> },
-    /// Ask the judge about the call → [`Event::FactFound`] with [`Found::Judge`], later. [`Effect::EndJudge`] follows.
-    AskJudge { chat: ChatId, call: CallId },
-    /// The judge's verdict is there, or not wanted any more (none).
-    EndJudge { chat: ChatId, call: CallId, judged: Option<Judged> },
+    /// For one chat.
+    Addressed { chat: ChatId, effect: ChatEffect },
     /// Remember an approval for a project.
     SaveApproval { project: Arc<str>, approval: Approval },
-    /// Ask the user → [`Event::ApprovalAnswered`]. `rest`: how many calls *Cancel* would end besides this one.
-    AskApproval { chat: ChatId, call: CallId, question: Question, rest: usize },
-    /// The question is void.
-    CloseQuestion { chat: ChatId, call: CallId },
-    /// Run cmd number `cmd` (from 0) → [`Event::CmdFinished`] or [`Event::CommandStarted`].
-    RunCmd { chat: ChatId, call: CallId, cmd: usize },
-    /// A command gave this text; it is the data of its cmd.
-    StoreText { chat: ChatId, call: CallId, cmd: usize, succeeded: bool, text: String },
-    /// End what the call started.
-    KillJobs { chat: ChatId, call: CallId, why: KillReason },
-    /// Run an output function → [`Event::OutputAdded`]…, [`Event::OutputFinished`]. Also for a call that was still
-    /// queued when it was cancelled; then it is copied first, without `env` and `setup`.
-    RunOutput { chat: ChatId, call: CallId, output: Output },
-    /// Run `handlers.on_exit` → [`Event::ExitFinished`]. `shared`: of the copy that was kept ([`Copying::First`]).
-    RunExit { chat: ChatId, call: CallId, shared: bool },
-    /// Cut a result that is too long, off the main loop, and save the whole of it and its media → [`Event::ContentCut`],
-    /// always.
-    CutContent { chat: ChatId, call: CallId, content: String, limits: Limits, media: Vec<Given> },
-    /// The call is over. `content`: a text of ours (an error, a default) that the user sees as well as the model.
-    /// `message` is its result, which joins the history once those before it are there.
-    FinishCall {
-        chat: ChatId,
-        call: CallId,
-        status: CallStatus,
-        content: Option<String>,
-        duration_ms: u64,
-        message: Arc<Message>,
-    },
-    /// The batch is over.
-    FinishBatch { chat: ChatId, failed: bool },
-    /// Tell the user something about this chat.
-    Notify { chat: ChatId, notice: Notice },
     /// Tell the user something that went wrong and belongs to no chat.
     Tell { text: String },
-    /// The turn is over.
-    FinishTurn { chat: ChatId, end: TurnEnd },
-    /// The history is empty now.
-    ClearChat { chat: ChatId },
-    /// Forget the chat.
-    CloseChat { chat: ChatId },
     /// A line for the log.
     Log { level: LogLevel, text: String },
+}
+
+#[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
+/// Something to do for a chat.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChatEffect {
+    /// Read the input and make it part of the conversation → [`ChatEvent::InputTaken`].
+    TakeInput,
+    /// The input waits for the running turn (true), or no longer does (false).
+    HoldInput { waiting: bool },
+    /// A turn begins.
+    StartTurn,
+    /// Send the history → every [`RequestEvent`], in the end [`RequestEvent::Finished`] or [`RequestEvent::Failed`].
+    SendRequest { request: RequestId },
+    /// End a request; nothing of it is wanted any more.
+    AbortRequest { request: RequestId },
+    /// The request is over. `usage`: tokens read and written, when the provider said so.
+    FinishRequest { request: RequestId, failed: bool, usage: Option<(u64, u64)> },
+    /// Show more of the model's text.
+    ShowText { text: String },
+    /// Show more of the model's reasoning.
+    ShowReasoning { text: String },
+    /// The provider has run a tool itself.
+    ShowProviderCall(ProviderCall),
+    /// A message joined the history. Calls of an `Llm` message follow as [`CallEffect::AddCall`].
+    AddMessage { message: Arc<Message> },
+    /// The newest message, a text of the model, is no part of the history any more.
+    TakeBackMessage,
+    /// Only the first `kept` messages are part of the history; the first of the others goes back into the input.
+    TruncateHistory { kept: usize },
+    /// A message of a saved chat. Calls of an `Llm` message follow as [`ChatEffect::RestoreCall`].
+    RestoreMessage { message: Arc<Message> },
+    /// A call of a saved chat: number `index` of `message`, with its result.
+    RestoreCall { message: Arc<Message>, index: usize, result: Arc<Message>, look: Option<Look> },
+    /// Decode and check arguments off the main loop → [`ChatEvent::CallsChecked`].
+    CheckCalls { calls: Vec<UncheckedCall> },
+    /// A batch of `calls` calls begins.
+    StartBatch { calls: usize },
+    /// Something to do for a call.
+    Call { call: CallId, effect: CallEffect },
+    /// The batch is over.
+    FinishBatch { failed: bool },
+    /// Tell the user something about this chat.
+    Notify(Notice),
+    /// The turn is over.
+    FinishTurn { end: TurnEnd },
+    /// The history is empty now.
+    ClearChat,
+    /// Forget the chat.
+    CloseChat,
+}
+
+#[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
+/// Something to do for a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallEffect {
+    /// It joined the last `Llm` message. `runs`: the tool that it names, when it is a call of the router.
+    AddCall { wire_id: String, name: String, arguments: String, runs: Option<String> },
+    /// Copy the tool, run `env` and `setup` → [`CallEvent::Prepared`], [`CallEvent::NotPrepared`] or [`CallEvent::Denied`].
+    PrepareCall { arguments: Value, copying: Copying },
+    /// Find what the gate needs, in Lua → [`CallEvent::FactFound`].
+    FindFact { fact: Fact },
+    /// Look the approval up in the project's → [`CallEvent::FactFound`].
+    FindSaved { project: Arc<str>, approvals: Vec<Approval> },
+    /// Load the permission rules → [`ChatEvent::PermissionsLoaded`]; [`CallEvent::FactFound`] when that fails.
+    LoadPermissions,
+    /// Find what the call wants and what these rules say to it → [`CallEvent::FactFound`].
+    FindPairs { permissions: Arc<Permissions> },
+    /// Ask the judge about the call → [`CallEvent::FactFound`], later. [`CallEffect::EndJudge`] follows.
+    AskJudge,
+    /// The judge's verdict is there, or not wanted any more (none).
+    EndJudge { judged: Option<Judged> },
+    /// Ask the user → [`CallEvent::Answered`]. `rest`: how many calls *Cancel* would end besides this one.
+    AskApproval { question: Question, rest: usize },
+    /// The question is void.
+    CloseQuestion,
+    /// Run cmd number `cmd` (from 0) → [`CallEvent::CmdFinished`] or [`CallEvent::CommandStarted`].
+    RunCmd { cmd: usize },
+    /// A command gave this text; it is the data of its cmd.
+    StoreText { cmd: usize, succeeded: bool, text: String },
+    /// End what the call started.
+    KillJobs { why: KillReason },
+    /// Run an output function → [`CallEvent::OutputAdded`]…, [`CallEvent::OutputFinished`]. Also for a call that was still
+    /// queued when it was cancelled; then it is copied first, without `env` and `setup`.
+    RunOutput { output: Output },
+    /// Run `handlers.on_exit` → [`CallEvent::ExitFinished`]. `shared`: of the copy that was kept ([`Copying::First`]).
+    RunExit { shared: bool },
+    /// Shorten a result that is too long, off the main loop, and save the whole of it and its media →
+    /// [`CallEvent::Shortened`], always.
+    Shorten { content: String, limits: Limits, media: Vec<Given> },
+    /// The call is over. `content`: a text of ours (an error, a default) that the user sees as well as the model.
+    /// `message` is its result, which joins the history once those before it are there.
+    FinishCall { status: CallStatus, content: Option<String>, duration_ms: u64, message: Arc<Message> },
 }
 
 /// Something the user should know.
@@ -199,49 +212,95 @@ pub enum LogLevel {
     Error,
 }
 
+/// Where late and foreign events end: one that comes when nothing waits for it any more is dropped, with a line in the log.
+pub fn ignore_late(effects: &mut Vec<Effect>, event: impl Display) {
+    effects.push(Effect::Log { level: LogLevel::Debug, text: format!("a late event {event} was dropped") });
+}
+
 impl Effect {
-    /// The chat it belongs to; none for what concerns them all.
-    pub fn chat(&self) -> Option<ChatId> {
+    /// An effect for a chat.
+    pub fn chat(chat: ChatId, effect: ChatEffect) -> Self {
+        Self::Addressed { chat, effect }
+    }
+
+    /// An effect for a call of a chat.
+    pub fn call(chat: ChatId, call: CallId, effect: CallEffect) -> Self {
+        Self::chat(chat, ChatEffect::Call { call, effect })
+    }
+
+    /// The reply that keeps a chat going when its performer, for a fault of ours, gave none. None: nobody waits for one.
+    pub fn reply_after_fault(&self) -> Option<Event> {
         match self {
-            Self::TakeInput { chat }
-            | Self::HoldInput { chat, .. }
-            | Self::StartTurn { chat }
-            | Self::SendRequest { chat, .. }
-            | Self::AbortRequest { chat, .. }
-            | Self::FinishRequest { chat, .. }
-            | Self::ShowText { chat, .. }
-            | Self::ShowReasoning { chat, .. }
-            | Self::ShowProviderCall { chat, .. }
-            | Self::AddMessage { chat, .. }
-            | Self::TakeBackMessage { chat }
-            | Self::CutHistory { chat, .. }
-            | Self::RestoreMessage { chat, .. }
-            | Self::RestoreCall { chat, .. }
-            | Self::AddCall { chat, .. }
-            | Self::CheckCalls { chat, .. }
-            | Self::StartBatch { chat, .. }
-            | Self::PrepareCall { chat, .. }
-            | Self::FindFact { chat, .. }
-            | Self::FindSaved { chat, .. }
-            | Self::LoadPermissions { chat, .. }
-            | Self::FindPairs { chat, .. }
-            | Self::AskJudge { chat, .. }
-            | Self::EndJudge { chat, .. }
-            | Self::AskApproval { chat, .. }
-            | Self::CloseQuestion { chat, .. }
-            | Self::RunCmd { chat, .. }
-            | Self::StoreText { chat, .. }
-            | Self::KillJobs { chat, .. }
-            | Self::RunOutput { chat, .. }
-            | Self::RunExit { chat, .. }
-            | Self::CutContent { chat, .. }
-            | Self::FinishCall { chat, .. }
-            | Self::FinishBatch { chat, .. }
-            | Self::Notify { chat, .. }
-            | Self::FinishTurn { chat, .. }
-            | Self::ClearChat { chat }
-            | Self::CloseChat { chat } => Some(*chat),
+            Self::Addressed { chat, effect } => effect.reply_after_fault().map(|event| Event::chat(*chat, event)),
             Self::SaveApproval { .. } | Self::Tell { .. } | Self::Log { .. } => None,
+        }
+    }
+
+    /// Whether performing it may run code of tools, adapters or the user's configuration: what is asked for a reply may.
+    pub fn runs_foreign_code(&self) -> bool {
+        self.reply_after_fault().is_some()
+    }
+}
+
+impl ChatEffect {
+    fn reply_after_fault(&self) -> Option<ChatEvent> {
+        match self {
+            Self::TakeInput => Some(ChatEvent::InputTaken { text: None, typed: None }),
+            Self::SendRequest { request } => {
+                let event = RequestEvent::Failed { message: OUR_FAULT.to_owned() };
+                Some(ChatEvent::Request { request: *request, event })
+            }
+            Self::Call { call, effect } => {
+                effect.reply_after_fault().map(|event| ChatEvent::Call { call: *call, event })
+            }
+            Self::HoldInput { .. }
+            | Self::StartTurn
+            | Self::AbortRequest { .. }
+            | Self::FinishRequest { .. }
+            | Self::ShowText { .. }
+            | Self::ShowReasoning { .. }
+            | Self::ShowProviderCall(_)
+            | Self::AddMessage { .. }
+            | Self::TakeBackMessage
+            | Self::TruncateHistory { .. }
+            | Self::RestoreMessage { .. }
+            | Self::RestoreCall { .. }
+            | Self::StartBatch { .. }
+            | Self::FinishBatch { .. }
+            | Self::Notify(_)
+            | Self::FinishTurn { .. }
+            | Self::ClearChat
+            | Self::CloseChat => None,
+            // The runtime replies in any case.
+            Self::CheckCalls { .. } => None,
+        }
+    }
+}
+
+impl CallEffect {
+    fn reply_after_fault(&self) -> Option<CallEvent> {
+        let fault = || OUR_FAULT.to_owned();
+        let not_found = |fact| Some(CallEvent::FactFound { fact, found: None });
+        match self {
+            Self::PrepareCall { .. } => Some(CallEvent::NotPrepared { message: fault(), on_exit: false }),
+            Self::FindFact { fact } => not_found(*fact),
+            Self::FindSaved { .. } => not_found(Fact::Saved),
+            Self::LoadPermissions => not_found(Fact::Rules),
+            Self::FindPairs { .. } => not_found(Fact::Pairs),
+            Self::AskJudge => not_found(Fact::Judge),
+            // Fail closed: a question that cannot be shown counts as rejected.
+            Self::AskApproval { .. } => Some(CallEvent::Answered(Answer::Reject { reason: Some(fault()) })),
+            Self::RunCmd { cmd } => Some(CallEvent::CmdFinished { cmd: *cmd, succeeded: false }),
+            Self::RunOutput { .. } => Some(CallEvent::OutputFinished(OutputOutcome::Threw(fault()))),
+            Self::RunExit { .. } => Some(CallEvent::ExitFinished),
+            Self::AddCall { .. }
+            | Self::EndJudge { .. }
+            | Self::CloseQuestion
+            | Self::StoreText { .. }
+            | Self::KillJobs { .. }
+            | Self::FinishCall { .. } => None,
+            // The runtime replies in any case.
+            Self::Shorten { .. } => None,
         }
     }
 }

@@ -1,4 +1,6 @@
 //! What happens: the events of the engine, with the ids and settings that they carry. Knows nothing of the machine.
+//!
+//! An event is addressed: to a chat, and in it to a request or a call. One whose address is gone is dropped.
 
 use std::sync::Arc;
 
@@ -108,134 +110,128 @@ pub enum OutputOutcome {
 }
 
 #[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
-/// Something that happened. Events for chats, requests or calls that are gone are ignored.
+/// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// A chat exists now. The id comes from [`Engine::next_chat`].
-    ChatOpened { chat: ChatId, settings: ChatSettings },
-    /// The user wants to send what is in the input. While a turn runs, it goes out with the next request.
-    Submitted { chat: ChatId },
-    /// Reply to [`Effect::TakeInput`]. None: there was nothing in the input. `typed`: what the user typed, when the model
-    /// reads something else.
-    InputTaken { chat: ChatId, text: Option<String>, typed: Option<String> },
-    /// The user wants the last answer anew, or the one that failed. Tools that ran do not run again.
-    Retried { chat: ChatId },
-    /// The user wants their last message back in the input, and what came of it forgotten.
-    LastMessageTaken { chat: ChatId },
-    /// A message added from outside (`chat:add_message`); it enters the history after an open batch.
-    MessageGiven { chat: ChatId, role: Role, content: String, visible: bool, attachments: Vec<Attachment> },
-    /// Calls to run that the model did not make; run after an open batch. They follow `submit`: whether the results
-    /// are sent afterwards.
-    CallsRequested { chat: ChatId, calls: Vec<RequestedCall>, tools: Arc<[OfferedTool]>, submit: bool },
-    /// A saved chat goes on in this one, which is empty.
-    ChatRestored { chat: ChatId, restored: Restored },
-    /// The user should know something about the saving of a chat: it fails, it works again.
-    SavingChanged { chat: ChatId, text: String },
-    /// A request is on its way, offering these tools.
-    RequestStarted { chat: ChatId, request: RequestId, tools: Arc<[OfferedTool]> },
-    /// Pieces of the answer.
-    RequestItems { chat: ChatId, request: RequestId, items: Vec<Item> },
-    /// Something about the request that the user should know: a tool was left out.
-    RequestNoted { chat: ChatId, request: RequestId, text: String },
-    /// The request failed for now and is sent again.
-    RequestRetried { chat: ChatId, request: RequestId, retry: Retry },
-    /// The answer is complete.
-    RequestFinished { chat: ChatId, request: RequestId },
-    /// No (complete) answer; `message` is for the user.
-    RequestFailed { chat: ChatId, request: RequestId, message: String },
-    /// Reply to [`Effect::CheckCalls`].
-    CallsChecked { chat: ChatId, calls: Vec<CheckedCall> },
-    /// Reply to [`Effect::PrepareCall`].
-    CallPrepared { chat: ChatId, call: CallId, preparation: Preparation },
-    /// Reply to [`Effect::PrepareCall`]: copying, `env` or `setup` threw. `on_exit`: `setup` was reached and there is
-    /// an `on_exit` to run.
-    CallNotPrepared { chat: ChatId, call: CallId, message: String, on_exit: bool },
-    /// Reply to [`Effect::PrepareCall`]: the user's own settings forbid this call, whatever the gate would say (N-38).
-    CallDenied { chat: ChatId, call: CallId, message: String },
-    /// Auto mode is on or off from now on.
-    AutoSet { chat: ChatId, auto: bool },
-    /// The user takes an approval of the chat back.
-    ApprovalForgotten { chat: ChatId, approval: Approval },
+    /// To one chat.
+    Addressed { chat: ChatId, event: ChatEvent },
+    /// A deadline passed (`Engine::next_deadline_ms`).
+    TimePassed,
     /// The file of the projects' approvals could not be written or read; the text is for the user.
     ApprovalsFailed { text: String },
-    /// The permission rules of a chat are these from now on.
-    PermissionsLoaded { chat: ChatId, permissions: Arc<Permissions> },
-    /// Reply to [`Effect::FindFact`], [`Effect::FindPairs`], [`Effect::FindSaved`] and [`Effect::AskJudge`]. None: it could not be found, which
-    /// counts as ask.
-    FactFound { chat: ChatId, call: CallId, fact: Fact, found: Option<Found> },
-    /// The user's answer to [`Effect::AskApproval`].
-    ApprovalAnswered { chat: ChatId, call: CallId, answer: Answer },
-    /// A cmd of the call has its result; the data stays where it was made.
-    CmdFinished { chat: ChatId, call: CallId, cmd: usize, succeeded: bool },
-    /// The cmd is a command and runs in a process of its own; [`Event::CommandFinished`] follows in any case.
-    CommandStarted { chat: ChatId, call: CallId, cmd: usize },
-    /// The process of a command is over, by itself or by [`Effect::KillJobs`]. `text` is for the model.
-    CommandFinished { chat: ChatId, call: CallId, cmd: usize, succeeded: bool, text: String },
-    /// The tool added text for its result.
-    OutputAdded { chat: ChatId, call: CallId, content: String },
-    /// The tool added a picture, a sound or a file to its result.
-    MediaAdded { chat: ChatId, call: CallId, media: Given },
-    /// Reply to [`Effect::RunOutput`].
-    OutputFinished { chat: ChatId, call: CallId, outcome: OutputOutcome },
-    /// Reply to [`Effect::RunExit`].
-    ExitFinished { chat: ChatId, call: CallId },
-    /// Reply to [`Effect::CutContent`]: what is left, with a mark where something is gone, and what became of the media.
-    ContentCut { chat: ChatId, call: CallId, content: String, media: KeptMedia },
-    /// The user ends the running calls, the queue goes on.
-    CallSkipped { chat: ChatId },
-    /// The user stops the chat: request, running and queued calls.
-    ChatStopped { chat: ChatId },
-    /// The history is emptied; only while no turn runs, else the turn is stopped first.
-    ChatCleared { chat: ChatId },
-    /// The chat is gone: stopped, then forgotten.
-    ChatClosed { chat: ChatId },
-    /// A deadline passed ([`Engine::next_deadline_ms`]).
-    TimePassed,
     /// Another thread panicked: a fault of ours, whose text says where. What it was doing ends with an event of its own.
     ThreadPanicked { text: String },
 }
 
+#[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
+/// Something that happened to a chat.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ChatEvent {
+    /// It exists now. Its id comes from `Engine::next_chat`.
+    Opened(ChatSettings),
+    /// The user wants to send what is in the input. While a turn runs, it goes out with the next request.
+    Submitted,
+    /// Reply to `TakeInput`. None: there was nothing in the input. `typed`: what the user typed, when the model reads
+    /// something else.
+    InputTaken { text: Option<String>, typed: Option<String> },
+    /// The user wants the last answer anew, or the one that failed. Tools that ran do not run again.
+    Retried,
+    /// The user wants their last message back in the input, and what came of it forgotten.
+    LastMessageTaken,
+    /// A message added from outside (`chat:add_message`); it enters the history after an open batch.
+    MessageGiven { role: Role, content: String, visible: bool, attachments: Vec<Attachment> },
+    /// Calls to run that the model did not make; run after an open batch. They follow `submit`: whether the results
+    /// are sent afterwards.
+    CallsRequested { calls: Vec<RequestedCall>, tools: Arc<[OfferedTool]>, submit: bool },
+    /// A saved chat goes on in this one, which is empty.
+    Restored(Restored),
+    /// The user should know something about the saving of the chat: it fails, it works again.
+    SavingChanged { text: String },
+    /// Something about a request that was sent.
+    Request { request: RequestId, event: RequestEvent },
+    /// Reply to `CheckCalls`.
+    CallsChecked(Vec<CheckedCall>),
+    /// Something about a call.
+    Call { call: CallId, event: CallEvent },
+    /// Auto mode is on or off from now on.
+    AutoSet { auto: bool },
+    /// The user takes an approval of the chat back.
+    ApprovalForgotten(Approval),
+    /// The permission rules are these from now on.
+    PermissionsLoaded(Arc<Permissions>),
+    /// The user ends the running calls, the queue goes on.
+    CallSkipped,
+    /// The user stops the chat: request, running and queued calls.
+    Stopped,
+    /// The history is emptied; a turn that runs is stopped first.
+    Cleared,
+    /// The chat is gone: stopped, then forgotten.
+    Closed,
+}
+
+#[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
+/// Something that happened to a request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RequestEvent {
+    /// It is on its way, offering these tools.
+    Started { tools: Arc<[OfferedTool]> },
+    /// Pieces of the answer.
+    Items(Vec<Item>),
+    /// Something about it that the user should know: a tool was left out.
+    Noted { text: String },
+    /// It failed for now and is sent again.
+    Retried(Retry),
+    /// The answer is complete.
+    Finished,
+    /// No (complete) answer; `message` is for the user.
+    Failed { message: String },
+}
+
+#[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
+/// Something that happened to a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallEvent {
+    /// Reply to `Prepare`.
+    Prepared(Preparation),
+    /// Reply to `Prepare`: copying, `env` or `setup` threw. `on_exit`: `setup` was reached and there is an `on_exit` to run.
+    NotPrepared { message: String, on_exit: bool },
+    /// Reply to `Prepare`: the user's own settings forbid this call, whatever the gate would say (N-38).
+    Denied { message: String },
+    /// Reply to every effect that finds a fact. None: it could not be found, which counts as ask.
+    FactFound { fact: Fact, found: Option<Found> },
+    /// The user's answer to `AskApproval`.
+    Answered(Answer),
+    /// A cmd has its result; the data stays where it was made.
+    CmdFinished { cmd: usize, succeeded: bool },
+    /// The cmd is a command and runs in a process of its own; [`CallEvent::CommandFinished`] follows in any case.
+    CommandStarted { cmd: usize },
+    /// The process of a command is over, by itself or by `KillJobs`. `text` is for the model.
+    CommandFinished { cmd: usize, succeeded: bool, text: String },
+    /// The tool added text for its result.
+    OutputAdded { content: String },
+    /// The tool added a picture, a sound or a file to its result.
+    MediaAdded(Given),
+    /// Reply to `RunOutput`.
+    OutputFinished(OutputOutcome),
+    /// Reply to `RunExit`.
+    ExitFinished,
+    /// Reply to `Shorten`: what is left, with a mark where something is gone, and what became of the media.
+    Shortened { content: String, media: KeptMedia },
+}
+
 impl Event {
-    /// The chat it belongs to; none for what concerns them all.
-    pub fn chat(&self) -> Option<ChatId> {
-        match self {
-            Self::ChatOpened { chat, .. }
-            | Self::Submitted { chat }
-            | Self::InputTaken { chat, .. }
-            | Self::Retried { chat }
-            | Self::LastMessageTaken { chat }
-            | Self::MessageGiven { chat, .. }
-            | Self::CallsRequested { chat, .. }
-            | Self::ChatRestored { chat, .. }
-            | Self::SavingChanged { chat, .. }
-            | Self::RequestStarted { chat, .. }
-            | Self::RequestItems { chat, .. }
-            | Self::RequestNoted { chat, .. }
-            | Self::RequestRetried { chat, .. }
-            | Self::RequestFinished { chat, .. }
-            | Self::RequestFailed { chat, .. }
-            | Self::CallsChecked { chat, .. }
-            | Self::CallPrepared { chat, .. }
-            | Self::CallNotPrepared { chat, .. }
-            | Self::CallDenied { chat, .. }
-            | Self::AutoSet { chat, .. }
-            | Self::ApprovalForgotten { chat, .. }
-            | Self::FactFound { chat, .. }
-            | Self::PermissionsLoaded { chat, .. }
-            | Self::ApprovalAnswered { chat, .. }
-            | Self::CmdFinished { chat, .. }
-            | Self::CommandStarted { chat, .. }
-            | Self::CommandFinished { chat, .. }
-            | Self::OutputAdded { chat, .. }
-            | Self::MediaAdded { chat, .. }
-            | Self::OutputFinished { chat, .. }
-            | Self::ExitFinished { chat, .. }
-            | Self::ContentCut { chat, .. }
-            | Self::CallSkipped { chat }
-            | Self::ChatStopped { chat }
-            | Self::ChatCleared { chat }
-            | Self::ChatClosed { chat } => Some(*chat),
-            Self::TimePassed | Self::ThreadPanicked { .. } | Self::ApprovalsFailed { .. } => None,
-        }
+    /// An event of a chat.
+    pub fn chat(chat: ChatId, event: ChatEvent) -> Self {
+        Self::Addressed { chat, event }
+    }
+
+    /// An event of a request of a chat.
+    pub fn request(chat: ChatId, request: RequestId, event: RequestEvent) -> Self {
+        Self::chat(chat, ChatEvent::Request { request, event })
+    }
+
+    /// An event of a call of a chat.
+    pub fn call(chat: ChatId, call: CallId, event: CallEvent) -> Self {
+        Self::chat(chat, ChatEvent::Call { call, event })
     }
 }

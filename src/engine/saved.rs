@@ -12,7 +12,7 @@ use crate::engine::restore::Look;
 use crate::message::Message;
 
 pub use loader::{Saved, load, title};
-pub use recorder::Recorder;
+pub use recorder::{Note, Recorder};
 
 /// The version of what is written here. Files of a newer one are not read.
 pub const VERSION: u32 = 1;
@@ -97,7 +97,8 @@ pub enum Record {
     /// The newest message, a text of the model, was taken back.
     TakenBack,
     /// Only the first messages are left.
-    Cut {
+    #[serde(rename = "cut")]
+    Truncated {
         /// How many.
         kept: usize,
     },

@@ -13,9 +13,10 @@ use crate::message::Opaque;
 use crate::tool::{CallId, OfferedTool};
 
 /// Where a turn is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub enum Turn {
     /// No turn runs.
+    #[default]
     Idle,
     /// The input is being read.
     TakingInput {

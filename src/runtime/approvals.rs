@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 
 use super::inbox::Inbox;
 use super::lock;
-use crate::engine::event::{ChatId, Event};
+use crate::engine::event::{CallEvent, ChatId, Event};
 use crate::gate::approvals::Approval;
 use crate::gate::{Fact, Found};
 use crate::tool::CallId;
@@ -211,10 +211,10 @@ impl ProjectApprovals {
         lock(&self.path).as_deref().map_or_else(|| Ok(Vec::new()), read)
     }
 
-    /// Looks approvals up, whether all are there → [`Event::FactFound`], always.
+    /// Looks approvals up, whether all are there → [`CallEvent::FactFound`], always.
     pub fn find(&self, inbox: &Arc<Inbox>, chat: ChatId, call: CallId, project: Arc<str>, approvals: Vec<Approval>) {
         if self.send(inbox, Job::Find { chat, call, project, approvals }).is_err() {
-            inbox.push(Event::FactFound { chat, call, fact: Fact::Saved, found: None });
+            inbox.push(Event::call(chat, call, CallEvent::FactFound { fact: Fact::Saved, found: None }));
         }
     }
 
@@ -285,7 +285,7 @@ fn work_off(path: &Path, inbox: &Inbox, job: Job, told: &mut String) {
                     None
                 }
             };
-            inbox.push(Event::FactFound { chat, call, fact: Fact::Saved, found });
+            inbox.push(Event::call(chat, call, CallEvent::FactFound { fact: Fact::Saved, found }));
         }
         Job::Change { change: what, project, approval } => {
             if let Err(error) = change(path, what, &project, &approval) {

@@ -16,7 +16,7 @@ use super::inbox::Inbox;
 use super::process::{self, Processes, Running, Stop};
 use crate::command::{self, Carrier, CommandError, Value};
 use crate::engine::effect::KillReason;
-use crate::engine::event::{ChatId, Event};
+use crate::engine::event::{CallEvent, ChatId, Event};
 use crate::output::{Encoding, Limits, Spill};
 use crate::tool::CallId;
 
@@ -72,7 +72,7 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Starts a command; the whole of a long output goes to `spill` → [`Event::CommandStarted`], then [`Event::CommandFinished`], always.
+    /// Starts a command; the whole of a long output goes to `spill` → [`CallEvent::CommandStarted`], then [`CallEvent::CommandFinished`], always.
     ///
     /// # Errors
     /// Each variant of [`RunError`]; no event follows then.
@@ -110,7 +110,7 @@ impl Commands {
             encoding,
             ..process::Command::new(prepared.script)
         };
-        inbox.push(Event::CommandStarted { chat, call, cmd: number });
+        inbox.push(Event::call(chat, call, CallEvent::CommandStarted { cmd: number }));
         let over = Arc::new(AtomicBool::new(false));
         let (inbox, running, is_over) = (Arc::clone(inbox), Arc::clone(&self.running), Arc::clone(&over));
         let handle = self.processes.start(command, move |outcome| {
@@ -120,7 +120,7 @@ impl Commands {
             drop(handle);
             let succeeded = outcome.succeeded();
             let text = process::render(&outcome);
-            inbox.push(Event::CommandFinished { chat, call, cmd: number, succeeded, text });
+            inbox.push(Event::call(chat, call, CallEvent::CommandFinished { cmd: number, succeeded, text }));
         });
         // It may be over by now; then nobody would ever take it out again.
         let mut running = lock(&self.running);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::adapter::Item;
-use crate::engine::event::Event;
+use crate::engine::event::{ChatEvent, Event, RequestEvent};
 
 /// A queue that any thread may fill; the main loop empties it.
 pub struct Inbox {
@@ -30,8 +30,11 @@ impl Inbox {
         let mut queue = self.lock();
         match (queue.back_mut(), event) {
             (
-                Some(Event::RequestItems { request: last, items, .. }),
-                Event::RequestItems { request, items: more, .. },
+                Some(Event::Addressed {
+                    event: ChatEvent::Request { request: last, event: RequestEvent::Items(items) },
+                    ..
+                }),
+                Event::Addressed { event: ChatEvent::Request { request, event: RequestEvent::Items(more) }, .. },
             ) if *last == request && has_room(items) => more.into_iter().for_each(|item| append(items, item)),
             (_, event) => queue.push_back(event),
         }
@@ -96,7 +99,7 @@ mod tests {
     const CHAT: ChatId = ChatId(1);
 
     fn items(request: u64, items: &[Item]) -> Event {
-        Event::RequestItems { chat: CHAT, request: RequestId(request), items: items.to_vec() }
+        Event::request(CHAT, RequestId(request), RequestEvent::Items(items.to_vec()))
     }
 
     fn text(text: &str) -> Item {
@@ -119,7 +122,10 @@ mod tests {
         let events = after(&vec![items(1, &[text(&piece)]); 100]);
         assert!(events.len() > 10);
         for event in &events {
-            let Event::RequestItems { items, .. } = event else { panic!("items of a request") };
+            let Event::Addressed { event: ChatEvent::Request { event: RequestEvent::Items(items), .. }, .. } = event
+            else {
+                panic!("items of a request")
+            };
             assert!(matches!(&items[..], [Item::Text(text)] if text.len() < MAX_TEXT_BYTES + piece.len()));
         }
     }
@@ -145,9 +151,9 @@ mod tests {
         let events = [
             items(1, &[text("a")]),
             items(2, &[text("b")]),
-            Event::Submitted { chat: CHAT },
+            Event::chat(CHAT, ChatEvent::Submitted),
             items(2, &[text("c")]),
-            Event::RequestFinished { chat: CHAT, request: RequestId(2) },
+            Event::request(CHAT, RequestId(2), RequestEvent::Finished),
             items(2, &[text("late")]),
         ];
         assert_eq!(after(&events), events);

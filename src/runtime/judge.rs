@@ -8,7 +8,7 @@ use super::http::Http;
 use super::provider::{self, Part, ProviderRequest, first};
 use super::{Inbox, steps};
 use crate::adapter::{EndReason, Item};
-use crate::engine::event::{ChatId, Event};
+use crate::engine::event::{CallEvent, ChatId, Event};
 pub use crate::gate::judge::SCHEMA;
 pub use crate::gate::judge::one_line;
 use crate::gate::judge::{self, Judged, MAX_ANSWER_BYTES};
@@ -23,7 +23,7 @@ pub enum Judge {
     Scripted(String),
 }
 
-/// Asks about a call → [`Event::FactFound`] with [`Found::Judge`], always.
+/// Asks about a call → [`CallEvent::FactFound`] with [`Found::Judge`], always.
 pub(super) async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, chat: ChatId, call: CallId, judge: Judge) {
     let judged = match judge {
         Judge::Scripted(turn) => {
@@ -46,7 +46,7 @@ pub(super) async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, chat: ChatId, call: 
 
 /// What is known when the judge could not even be asked.
 pub fn found(chat: ChatId, call: CallId, judged: Judged) -> Event {
-    Event::FactFound { chat, call, fact: Fact::Judge, found: Some(Found::Judge(judged)) }
+    Event::call(chat, call, CallEvent::FactFound { fact: Fact::Judge, found: Some(Found::Judge(judged)) })
 }
 
 async fn send(http: &Http, request: ProviderRequest) -> Judged {

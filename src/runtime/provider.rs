@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use super::http::{Http, HttpError, HttpEvent, HttpRequest, Secrets};
 use super::inbox::Inbox;
 use crate::adapter::{self, Asked, BuildInput, Built, Decoder, Dialect, Item, Origin, ToolDefinition, Wire};
-use crate::engine::event::{ChatId, Event, RequestId, Retry};
+use crate::engine::event::{ChatId, Event, RequestEvent, RequestId, Retry};
 use crate::message::Message;
 
 /// How long the body of an answer that is complete may take to end. Some servers keep it open.
@@ -91,19 +91,19 @@ pub enum Part {
     Retry(Retry),
 }
 
-/// Sends a request of a chat → [`Event::RequestNoted`]…, [`Event::RequestRetried`]…, [`Event::RequestItems`]…, then [`Event::RequestFinished`] or
-/// [`Event::RequestFailed`], always.
+/// Sends a request of a chat → [`RequestEvent::Noted`]…, [`RequestEvent::Retried`]…, [`RequestEvent::Items`]…, then [`RequestEvent::Finished`] or
+/// [`RequestEvent::Failed`], always.
 pub async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, chat: ChatId, request: RequestId, provider: ProviderRequest) {
     let tell = |part| {
         inbox.push(match part {
-            Part::Items(items) => Event::RequestItems { chat, request, items },
-            Part::Note(text) => Event::RequestNoted { chat, request, text },
-            Part::Retry(retry) => Event::RequestRetried { chat, request, retry },
+            Part::Items(items) => Event::request(chat, request, RequestEvent::Items(items)),
+            Part::Note(text) => Event::request(chat, request, RequestEvent::Noted { text }),
+            Part::Retry(retry) => Event::request(chat, request, RequestEvent::Retried(retry)),
         });
     };
     let last = match send(&http, provider, tell).await {
-        Ok(()) => Event::RequestFinished { chat, request },
-        Err(message) => Event::RequestFailed { chat, request, message },
+        Ok(()) => Event::request(chat, request, RequestEvent::Finished),
+        Err(message) => Event::request(chat, request, RequestEvent::Failed { message }),
     };
     inbox.push(last);
 }

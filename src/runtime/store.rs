@@ -19,9 +19,9 @@ use writer::{Disk, Writing};
 
 use super::inbox::Inbox;
 use crate::engine::effect::Effect;
-use crate::engine::event::{ChatId, Event};
+use crate::engine::event::{ChatEvent, ChatId, Event};
 use crate::engine::restore::{Look, Restored};
-use crate::engine::saved::{Meta, Record, Recorder};
+use crate::engine::saved::{Meta, Note, Record, Recorder};
 use crate::tool::CallId;
 
 /// How long [`Store::finish`] waits for what is not written yet, at most.
@@ -150,26 +150,26 @@ impl Store {
                 Err(error) => {
                     known.chats.remove(&chat);
                     let text = format!("This chat is not saved: no thread could be started: {error}.");
-                    return self.inbox.push(Event::SavingChanged { chat, text });
+                    return self.inbox.push(Event::chat(chat, ChatEvent::SavingChanged { text }));
                 }
             }
         }
         self.shared.push(Task::Begin { chat, writing: Box::new(writing) });
     }
 
-    /// Saves what an effect says, before it is performed.
+    /// Saves what an effect means for its chat's file, before it is performed.
     pub fn record(&self, effect: &Effect) {
-        // Asked first: most of the effects of a call say nothing, and there may be thousands of calls.
-        let Some(chat) = effect.chat().filter(|_| Recorder::may_record(effect)) else { return };
+        let Effect::Addressed { chat, effect } = effect else { return };
+        let Some(note) = Note::of(effect) else { return };
         let mut known = lock(&self.known);
-        if !known.chats.contains_key(&chat) {
+        if !known.chats.contains_key(chat) {
             return;
         }
-        if let Effect::CloseChat { .. } = effect {
-            known.chats.remove(&chat);
-            self.shared.push(Task::Close { chat });
-        } else if let Some(record) = known.recorder.record(effect) {
-            self.shared.push(Task::Record { chat, record });
+        if note == Note::Closed {
+            known.chats.remove(chat);
+            self.shared.push(Task::Close { chat: *chat });
+        } else if let Some(record) = known.recorder.record(note) {
+            self.shared.push(Task::Record { chat: *chat, record });
         }
     }
 
@@ -309,7 +309,7 @@ fn run(shared: &Shared, inbox: &Inbox, disk: Disk) {
         for (chat, writing) in &mut chats {
             let is_last = is_ending || closed.contains(chat);
             if let Some(text) = writing.flush(disk, Instant::now(), is_last) {
-                inbox.push(Event::SavingChanged { chat: *chat, text });
+                inbox.push(Event::chat(*chat, ChatEvent::SavingChanged { text }));
             }
         }
         for chat in closed {

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Chat, Shell};
+use super::{Chat, Step};
 use crate::adapter::{EndReason, Item};
 use crate::engine::call::ToolCall;
-use crate::engine::effect::{Effect, LogLevel, Notice, TurnEnd};
-use crate::engine::event::RequestId;
+use crate::engine::effect::{CallEffect, ChatEffect, LogLevel, Notice, TurnEnd};
+use crate::engine::event::{RequestEvent, RequestId};
 use crate::engine::turn::batch::Batch;
 use crate::engine::turn::{Answering, Checking, Draft, Turn, looks_like_call};
 use crate::message::{Call, Message};
@@ -17,125 +17,111 @@ use crate::tool::{ArgumentsError, CheckedCall, OfferedTool, Reach, UncheckedCall
 const MAX_PAUSES: u32 = 20;
 
 impl Chat {
-    /// A request is on its way.
-    pub fn request_started(&mut self, shell: &mut Shell, request: RequestId, tools: Arc<[OfferedTool]>) {
-        match &mut self.turn {
-            Turn::Answering(answering) if answering.request == request => answering.tools = tools,
-            Turn::Idle | Turn::TakingInput { .. } | Turn::Answering(_) | Turn::Checking(_) | Turn::Running(_) => {
-                self.ignore_late(shell, "request");
-                // A stop came before it was on its way (a key took its time): there was nothing to end then.
-                shell.effects.push(Effect::AbortRequest { chat: self.id, request });
+    /// Something about a request. Only that of the answer that is awaited counts.
+    pub(super) fn request_event(&mut self, step: &mut Step, request: RequestId, event: RequestEvent) {
+        let answering = match std::mem::take(&mut self.turn) {
+            Turn::Answering(answering) if answering.request == request => answering,
+            other => {
+                self.turn = other;
+                return ignore_late_request(step, request, &event);
             }
+        };
+        match event {
+            RequestEvent::Started { tools } => self.turn = Turn::Answering(Answering { tools, ..answering }),
+            RequestEvent::Items(items) => self.answer(step, answering, items),
+            RequestEvent::Noted { text } => self.note(step, answering, Notice::Request(text)),
+            RequestEvent::Retried(retry) => self.note(step, answering, Notice::Retrying(retry)),
+            RequestEvent::Finished => self.request_finished(step, answering),
+            RequestEvent::Failed { message } => self.request_failed(step, answering, message),
         }
+    }
+
+    fn note(&mut self, step: &mut Step, answering: Answering, notice: Notice) {
+        self.turn = Turn::Answering(answering);
+        step.notify(notice);
     }
 
     /// Pieces of an answer. One of them may be the request's failure.
-    pub fn request_items(&mut self, shell: &mut Shell, request: RequestId, items: Vec<Item>) {
-        let chat = self.id;
-        match &mut self.turn {
-            Turn::Answering(answering) if answering.request == request => {
-                for item in items {
-                    if !answering.take(&item) {
-                        let text = "arguments of a call that never began were dropped".to_owned();
-                        shell.effects.push(Effect::Log { level: LogLevel::Warn, text });
-                    }
-                    match item {
-                        Item::Text(text) => shell.effects.push(Effect::ShowText { chat, text }),
-                        Item::Reasoning(text) => shell.effects.push(Effect::ShowReasoning { chat, text }),
-                        Item::Failed(message) => {
-                            // What else the server says is not wanted any more.
-                            shell.effects.push(Effect::AbortRequest { chat, request });
-                            return self.request_failed(shell, request, message);
-                        }
-                        Item::Ran(call) => shell.effects.push(Effect::ShowProviderCall { chat, call }),
-                        Item::CallStarted { .. }
-                        | Item::Opaque(_)
-                        | Item::CallArguments { .. }
-                        | Item::CallExtra { .. }
-                        | Item::Usage { .. }
-                        | Item::End { .. } => {}
-                    }
-                }
+    fn answer(&mut self, step: &mut Step, mut answering: Answering, items: Vec<Item>) {
+        for item in items {
+            if !answering.take(&item) {
+                step.log(LogLevel::Warn, "arguments of a call that never began were dropped".to_owned());
             }
-            _ => self.ignore_late(shell, "answer"),
+            match item {
+                Item::Text(text) => step.emit(ChatEffect::ShowText { text }),
+                Item::Reasoning(text) => step.emit(ChatEffect::ShowReasoning { text }),
+                Item::Ran(call) => step.emit(ChatEffect::ShowProviderCall(call)),
+                Item::Failed(message) => {
+                    // What else the server says is not wanted any more.
+                    step.emit(ChatEffect::AbortRequest { request: answering.request });
+                    return self.request_failed(step, answering, message);
+                }
+                Item::CallStarted { .. }
+                | Item::Opaque(_)
+                | Item::CallArguments { .. }
+                | Item::CallExtra { .. }
+                | Item::Usage { .. }
+                | Item::End { .. } => {}
+            }
         }
-    }
-
-    /// Something about a request for the user.
-    pub fn request_noted(&mut self, shell: &mut Shell, request: RequestId, notice: Notice) {
-        match &self.turn {
-            Turn::Answering(answering) if answering.request == request => self.notify(shell, notice),
-            _ => self.ignore_late(shell, "note"),
-        }
+        self.turn = Turn::Answering(answering);
     }
 
     /// An answer is complete.
-    pub fn request_finished(&mut self, shell: &mut Shell, request: RequestId) {
-        let Some(answering) = self.take_answering(request) else { return self.ignore_late(shell, "answer") };
-        self.finish_request(shell, &answering, false);
+    fn request_finished(&mut self, step: &mut Step, answering: Answering) {
+        self.finish_request(step, &answering, false);
         let Answering { tools, content, reasoning, drafts, opaque, end, .. } = answering;
         if end == Some(EndReason::Paused) && drafts.is_empty() && opaque.is_some() && self.pauses < MAX_PAUSES {
             self.pauses += 1;
-            self.keep_text(shell, content, reasoning, opaque);
-            return self.send(shell);
+            self.keep_text(step, content, reasoning, opaque);
+            return self.send(step);
         }
         self.pauses = 0;
         match end {
-            Some(EndReason::Length) => self.notify(shell, Notice::LengthStop),
-            Some(EndReason::ContentFilter) => self.notify(shell, Notice::ContentFilter),
+            Some(EndReason::Length) => step.notify(Notice::LengthStop),
+            Some(EndReason::ContentFilter) => step.notify(Notice::ContentFilter),
             None | Some(EndReason::Stop | EndReason::ToolCalls | EndReason::Paused | EndReason::Other(_)) => {}
         }
         if drafts.is_empty() {
             if looks_like_call(&content, &tools) {
-                self.notify(shell, Notice::CallAsText);
+                step.notify(Notice::CallAsText);
             }
-            self.keep_text(shell, content, reasoning, opaque);
-            if !self.run_requested(shell) {
-                self.finish_turn(shell, TurnEnd::Done);
+            self.keep_text(step, content, reasoning, opaque);
+            if !self.run_requested(step) {
+                self.finish_turn(step, TurnEnd::Done);
             }
         } else {
-            self.check(shell, Checking { content, reasoning, opaque, calls: Vec::new(), tools, submit: true }, drafts);
+            self.check(step, Checking { content, reasoning, opaque, calls: Vec::new(), tools, submit: true }, drafts);
         }
     }
 
     /// No (complete) answer.
-    pub fn request_failed(&mut self, shell: &mut Shell, request: RequestId, message: String) {
-        let Some(answering) = self.take_answering(request) else { return self.ignore_late(shell, "failure") };
-        self.finish_request(shell, &answering, true);
-        self.keep_text(shell, answering.content, answering.reasoning, None);
-        self.notify(shell, Notice::RequestFailed(message));
-        self.finish_turn(shell, TurnEnd::Failed);
+    fn request_failed(&mut self, step: &mut Step, answering: Answering, message: String) {
+        self.finish_request(step, &answering, true);
+        self.keep_text(step, answering.content, answering.reasoning, None);
+        step.notify(Notice::RequestFailed(message));
+        self.finish_turn(step, TurnEnd::Failed);
     }
 
-    pub(super) fn take_answering(&mut self, request: RequestId) -> Option<Answering> {
-        match std::mem::replace(&mut self.turn, Turn::Idle) {
-            Turn::Answering(answering) if answering.request == request => Some(answering),
-            other => {
-                self.turn = other;
-                None
-            }
-        }
-    }
-
-    pub(super) fn finish_request(&self, shell: &mut Shell, answering: &Answering, failed: bool) {
+    pub(super) fn finish_request(&self, step: &mut Step, answering: &Answering, failed: bool) {
         let Answering { request, usage, .. } = *answering;
-        shell.effects.push(Effect::FinishRequest { chat: self.id, request, failed, usage });
+        step.emit(ChatEffect::FinishRequest { request, failed, usage });
     }
 
     /// Gives calls their ids and sends them to be checked.
-    pub(super) fn check(&mut self, shell: &mut Shell, mut checking: Checking, drafts: Vec<Draft>) {
+    pub(super) fn check(&mut self, step: &mut Step, mut checking: Checking, drafts: Vec<Draft>) {
         let tools: HashMap<&str, &OfferedTool> = checking.tools.iter().map(|tool| (tool.name.as_str(), tool)).collect();
         let mut unchecked = Vec::with_capacity(drafts.len());
         for mut draft in drafts {
             if draft.wire_id.is_empty() || !self.wire_ids.insert(draft.wire_id.clone()) {
                 draft.wire_id = loop {
-                    let id = shell.ids.made();
+                    let id = step.ids.made();
                     if self.wire_ids.insert(id.clone()) {
                         break id;
                     }
                 };
             }
-            let call = shell.ids.call();
+            let call = step.ids.call();
             let tool = tools.get(draft.name.as_str());
             unchecked.push(UncheckedCall {
                 call,
@@ -147,12 +133,12 @@ impl Chat {
             checking.calls.push((call, draft));
         }
         self.turn = Turn::Checking(checking);
-        shell.effects.push(Effect::CheckCalls { chat: self.id, calls: unchecked });
+        step.emit(ChatEffect::CheckCalls { calls: unchecked });
     }
 
     /// Arguments were checked: the answer joins the history, its calls run.
-    pub fn calls_checked(&mut self, shell: &mut Shell, checked: Vec<CheckedCall>) {
-        let checking = match std::mem::replace(&mut self.turn, Turn::Idle) {
+    pub(super) fn calls_checked(&mut self, step: &mut Step, checked: Vec<CheckedCall>) {
+        let checking = match std::mem::take(&mut self.turn) {
             Turn::Checking(checking)
                 if checking.calls.len() == checked.len()
                     && checking.calls.iter().zip(&checked).all(|((call, _), found)| *call == found.call) =>
@@ -161,7 +147,7 @@ impl Chat {
             }
             other => {
                 self.turn = other;
-                return self.ignore_late(shell, "check");
+                return step.ignore_late("check");
             }
         };
         let Checking { content, reasoning, opaque, calls: drafts, tools, submit } = checking;
@@ -195,15 +181,26 @@ impl Chat {
             queue.push(call);
         }
         let added: Vec<_> = calls.iter().cloned().zip(queue.iter().map(|call| (call.id, call.name.clone()))).collect();
-        self.add_message(shell, Message::Llm { content, reasoning, calls, opaque });
+        self.add_message(step, Message::Llm { content, reasoning, calls, opaque });
         for (call, (id, runs)) in added {
             let Call { wire_id, name, arguments, extra: _ } = call;
             let runs = Some(runs).filter(|runs| *runs != name);
-            shell.effects.push(Effect::AddCall { chat: self.id, call: id, wire_id, name, arguments, runs });
+            step.emit(ChatEffect::Call { call: id, effect: CallEffect::AddCall { wire_id, name, arguments, runs } });
         }
-        shell.effects.push(Effect::StartBatch { chat: self.id, calls: queue.len() });
+        step.emit(ChatEffect::StartBatch { calls: queue.len() });
         self.turn = Turn::Running(Batch::new(queue, submit));
-        self.with_batch(shell, |_, _| true);
+        self.with_batch(step, |_, _| {});
+    }
+}
+
+/// For a request that nobody waits for. One that starts only now is ended: a stop came before it was on its way (a key took
+/// its time), when there was nothing to end.
+fn ignore_late_request(step: &mut Step, request: RequestId, event: &RequestEvent) {
+    step.ignore_late(format_args!("request {}", request.0));
+    match event {
+        RequestEvent::Started { .. } => step.emit(ChatEffect::AbortRequest { request }),
+        RequestEvent::Items(_) | RequestEvent::Noted { .. } | RequestEvent::Retried(_) => {}
+        RequestEvent::Finished | RequestEvent::Failed { .. } => {}
     }
 }
 

@@ -2,33 +2,32 @@
 
 use std::sync::Arc;
 
-use super::{Chat, Shell};
-use crate::engine::effect::{Effect, Notice};
+use super::{Chat, Step};
+use crate::engine::effect::{ChatEffect, Notice};
 use crate::engine::restore::Restored;
 use crate::message::Message;
 
 impl Chat {
     /// Takes over a saved chat; only while this one is empty.
-    pub fn restored(&mut self, shell: &mut Shell, mut restored: Restored) {
+    pub(super) fn restored(&mut self, step: &mut Step, mut restored: Restored) {
         if !self.is_idle() || !self.history.messages().is_empty() {
-            return self.ignore_late(shell, "saved chat");
+            return step.ignore_late("saved chat");
         }
-        let chat = self.id;
         restored.history.repair();
         let messages = restored.history.messages();
         for (at, message) in messages.iter().enumerate() {
-            shell.effects.push(Effect::RestoreMessage { chat, message: Arc::clone(message) });
+            step.emit(ChatEffect::RestoreMessage { message: Arc::clone(message) });
             let Message::Llm { calls, .. } = message.as_ref() else { continue };
             // Paired: the results follow at once, in the order of the calls.
             for (index, (call, result)) in calls.iter().zip(&messages[at + 1..]).enumerate() {
                 self.wire_ids.insert(call.wire_id.clone());
                 let look = restored.looks.remove(&call.wire_id);
                 let (message, result) = (Arc::clone(message), Arc::clone(result));
-                shell.effects.push(Effect::RestoreCall { chat, message, index, result, look });
+                step.emit(ChatEffect::RestoreCall { message, index, result, look });
             }
         }
         if let Some(text) = restored.told() {
-            self.notify(shell, Notice::Restored(text));
+            step.notify(Notice::Restored(text));
         }
         self.failed = restored.interrupted;
         self.history = restored.history;

@@ -125,7 +125,7 @@ impl Loader {
                 self.settle_for_good();
                 return self.history.take_back();
             }
-            Record::Cut { kept } => {
+            Record::Truncated { kept } => {
                 self.settle_for_good();
                 let messages = self.history.messages();
                 // A cut between the results of an answer would leave calls without one: the answer goes as well.
@@ -138,7 +138,7 @@ impl Loader {
                         }
                     }
                 }
-                self.history.cut(kept);
+                self.history.truncate(kept);
             }
             Record::Cleared => {
                 let Saved { version, records, meta, restored, .. } = std::mem::take(&mut self.saved);

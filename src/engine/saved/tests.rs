@@ -8,15 +8,12 @@ use serde_json::{Value, json};
 use super::loader::{MAX_ENTRIES, MAX_TITLE_CHARS};
 use super::recorder::MAX_BODY_BYTES;
 use super::*;
-use crate::engine::effect::{Effect, TurnEnd};
-use crate::engine::event::ChatId;
+use crate::engine::effect::{CallEffect, ChatEffect, TurnEnd};
 use crate::engine::restore::Body;
 use crate::gate::approvals::Scope;
 use crate::gate::{Cause, Question};
 use crate::message::Call;
 use crate::tool::{CallId, CallStatus};
-
-const CHAT: ChatId = ChatId(1);
 
 fn user(content: &str) -> Message {
     Message::User { content: content.into(), visible: true, typed: None, attachments: vec![] }
@@ -211,8 +208,8 @@ fn what_was_taken_back_cut_or_cleared_stays_away() {
     let start = [message(user("one")), message(llm("1", &["a"])), done(result("a", "r", false))];
     let t = |more: &[Record]| messages(&loaded(&[&start[..], more].concat()));
     assert_eq!(t(&[message(llm("2", &[])), Record::TakenBack]).len(), 3);
-    assert_eq!(t(&[message(user("two")), message(llm("2", &[])), Record::Cut { kept: 3 }]).len(), 3);
-    assert_eq!(t(&[Record::Cut { kept: 0 }, message(user("two"))]), vec![user("two")]);
+    assert_eq!(t(&[message(user("two")), message(llm("2", &[])), Record::Truncated { kept: 3 }]).len(), 3);
+    assert_eq!(t(&[Record::Truncated { kept: 0 }, message(user("two"))]), vec![user("two")]);
     assert_eq!(t(&[Record::Cleared, message(user("two"))]), vec![user("two")]);
     let cleared = loaded(&[&start[..], &[Record::Cleared]].concat());
     assert_eq!((messages(&cleared), cleared.title, cleared.restored.looks.len()), (vec![], None, 0));
@@ -221,7 +218,7 @@ fn what_was_taken_back_cut_or_cleared_stays_away() {
         message(llm("", &["a", "b"])),
         done(result("b", "2", false)),
         done(result("a", "1", false)),
-        Record::Cut { kept: 3 },
+        Record::Truncated { kept: 3 },
     ];
     assert_eq!(messages(&loaded(&overlapping)), vec![user("one")], "a cut between results leaves no call alone");
 }
@@ -284,26 +281,27 @@ fn a_title_is_the_first_line_that_the_user_typed() {
 #[test]
 fn effects_become_records_in_their_order_and_share_the_messages() {
     let mut recorder = Recorder::default();
-    let (chat, call) = (CHAT, CallId(7));
+    let call = CallId(7);
+    let of_call = |effect| ChatEffect::Call { call, effect };
     let answer = Arc::new(llm("", &["c1"]));
     let outcome = Arc::new(result("c1", "42", false));
     let question = Question::once(Cause::OwnApproval, None, Scope::Chat);
     let added =
-        Effect::AddCall { chat, call, wire_id: "c1".into(), name: "glob".into(), arguments: "{}".into(), runs: None };
+        of_call(CallEffect::AddCall { wire_id: "c1".into(), name: "glob".into(), arguments: "{}".into(), runs: None });
     let (status, message) = (CallStatus::Success, Arc::clone(&outcome));
     let effects = [
-        Effect::StartTurn { chat },
-        Effect::ShowText { chat, text: "x".into() },
-        Effect::AddMessage { chat, message: Arc::clone(&answer) },
+        ChatEffect::StartTurn,
+        ChatEffect::ShowText { text: "x".into() },
+        ChatEffect::AddMessage { message: Arc::clone(&answer) },
         added,
-        Effect::AskApproval { chat, call, question, rest: 0 },
-        Effect::RunCmd { chat, call, cmd: 0 },
-        Effect::RunCmd { chat, call, cmd: 1 },
-        Effect::FinishCall { chat, call, status, content: None, duration_ms: 1, message },
-        Effect::AddMessage { chat, message: Arc::clone(&outcome) },
-        Effect::FinishTurn { chat, end: TurnEnd::Done },
+        of_call(CallEffect::AskApproval { question, rest: 0 }),
+        of_call(CallEffect::RunCmd { cmd: 0 }),
+        of_call(CallEffect::RunCmd { cmd: 1 }),
+        of_call(CallEffect::FinishCall { status, content: None, duration_ms: 1, message }),
+        ChatEffect::AddMessage { message: Arc::clone(&outcome) },
+        ChatEffect::FinishTurn { end: TurnEnd::Done },
     ];
-    let records: Vec<_> = effects.iter().filter_map(|effect| recorder.record(effect)).collect();
+    let records: Vec<_> = effects.iter().filter_map(|effect| recorder.record(Note::of(effect)?)).collect();
     assert_eq!(
         records,
         vec![
@@ -344,7 +342,7 @@ fn any_record() -> impl Strategy<Value = Record> {
         id().prop_map(|call| Record::Look { call: call.into(), look: Look::default() }),
         "\\PC{0,8}".prop_map(|piece| text(&piece)),
         Just(Record::TakenBack),
-        (0usize..12).prop_map(|kept| Record::Cut { kept }),
+        (0usize..12).prop_map(|kept| Record::Truncated { kept }),
         Just(Record::Cleared),
         Just(Record::TurnEnd),
     ]

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::hand::*;
 use crate::adapter::{EndReason, Item, ProviderCall};
-use crate::engine::effect::{Effect, LogLevel, Notice, TurnEnd};
-use crate::engine::event::Event;
+use crate::engine::effect::{ChatEffect, Effect, LogLevel, Notice, TurnEnd};
+use crate::engine::event::{ChatEvent, Event, RequestEvent};
 use crate::message::{Message, Opaque};
 use crate::tool::CheckedCall;
 
@@ -16,9 +16,9 @@ fn a_request_that_starts_after_the_stop_is_ended() {
     for gone in [false, true] {
         let (mut hand, request) = asked();
         let chat = hand.chat;
-        hand.say(if gone { Event::ChatClosed { chat } } else { Event::ChatStopped { chat } });
-        let effects = hand.say(Event::RequestStarted { chat, request, tools: Arc::from([]) });
-        assert!(effects.contains(&Effect::AbortRequest { chat, request }), "{effects:?}");
+        hand.say(if gone { Event::chat(chat, ChatEvent::Closed) } else { Event::chat(chat, ChatEvent::Stopped) });
+        let effects = hand.tell_request(request, RequestEvent::Started { tools: Arc::from([]) });
+        assert!(effects.contains(&Effect::chat(chat, ChatEffect::AbortRequest { request })), "{effects:?}");
     }
 }
 
@@ -31,20 +31,20 @@ fn an_error_in_the_middle_of_an_answer_keeps_the_text_and_the_chat_goes_on() {
     let message =
         Arc::new(Message::Llm { content: "Half".into(), reasoning: String::new(), calls: vec![], opaque: None });
     assert_eq!(
-        hand.say(Event::RequestItems { chat, request, items }),
+        hand.tell_request(request, RequestEvent::Items(items)),
         vec![
-            Effect::ShowText { chat, text: "Half".into() },
-            Effect::AbortRequest { chat, request },
-            Effect::FinishRequest { chat, request, failed: true, usage: None },
-            Effect::AddMessage { chat, message },
-            Effect::Notify { chat, notice: Notice::RequestFailed("overloaded".into()) },
-            Effect::FinishTurn { chat, end: TurnEnd::Failed },
+            Effect::chat(chat, ChatEffect::ShowText { text: "Half".into() }),
+            Effect::chat(chat, ChatEffect::AbortRequest { request }),
+            Effect::chat(chat, ChatEffect::FinishRequest { request, failed: true, usage: None }),
+            Effect::chat(chat, ChatEffect::AddMessage { message }),
+            Effect::chat(chat, ChatEffect::Notify(Notice::RequestFailed("overloaded".into()))),
+            Effect::chat(chat, ChatEffect::FinishTurn { end: TurnEnd::Failed }),
         ]
     );
-    let late = hand.say(Event::RequestFinished { chat, request });
+    let late = hand.tell_request(request, RequestEvent::Finished);
     assert!(matches!(late[..], [Effect::Log { level: LogLevel::Debug, .. }]));
-    hand.say(Event::Submitted { chat });
-    assert!(sends(&hand.say(Event::InputTaken { chat, text: Some("again".into()), typed: None })));
+    hand.tell(ChatEvent::Submitted);
+    assert!(sends(&hand.tell(ChatEvent::InputTaken { text: Some("again".into()), typed: None })));
 }
 
 #[test]
@@ -56,12 +56,11 @@ fn an_answer_that_was_cut_off_says_so() {
         (EndReason::Other("odd".into()), None),
     ] {
         let (mut hand, request) = asked();
-        let chat = hand.chat;
         let items = vec![Item::Text("Half".into()), Item::End { reason }];
-        hand.say(Event::RequestItems { chat, request, items });
-        let effects = hand.say(Event::RequestFinished { chat, request });
+        hand.tell_request(request, RequestEvent::Items(items));
+        let effects = hand.tell_request(request, RequestEvent::Finished);
         let told = effects.iter().find_map(|effect| match effect {
-            Effect::Notify { notice, .. } => Some(notice.clone()),
+            Effect::Addressed { effect: ChatEffect::Notify(notice), .. } => Some(notice.clone()),
             _ => None,
         });
         assert_eq!(told, notice);
@@ -79,13 +78,15 @@ fn r052_what_a_provider_sends_with_a_call_is_kept_with_it() {
         extra(json!({"a": "S1"})),
         extra(json!({"b": 2})),
     ];
-    hand.say(Event::RequestItems { chat, request, items });
-    let effects = hand.say(Event::RequestFinished { chat, request });
+    hand.tell_request(request, RequestEvent::Items(items));
+    let effects = hand.tell_request(request, RequestEvent::Finished);
     let checked = effects.iter().find_map(|effect| match effect {
-        Effect::CheckCalls { calls, .. } => Some(CheckedCall::new(calls[0].call, Ok(json!({})))),
+        Effect::Addressed { effect: ChatEffect::CheckCalls { calls, .. }, .. } => {
+            Some(CheckedCall::new(calls[0].call, Ok(json!({}))))
+        }
         _ => None,
     });
-    hand.say(Event::CallsChecked { chat, calls: vec![checked.expect("a call is checked")] });
+    hand.tell(ChatEvent::CallsChecked(vec![checked.expect("a call is checked")]));
     let history = hand.engine.history(chat).expect("the chat is there");
     let kept = history.messages().iter().find_map(|message| match message.as_ref() {
         Message::Llm { calls, .. } => Some(calls[0].extra.clone()),
@@ -106,9 +107,9 @@ fn what_a_provider_wants_back_is_kept_with_its_answer_and_what_it_ran_is_shown()
         Item::Opaque(opaque.clone()),
         Item::End { reason: EndReason::Stop },
     ];
-    let effects = hand.say(Event::RequestItems { chat, request, items });
-    assert!(effects.contains(&Effect::ShowProviderCall { chat, call: ran }));
-    hand.say(Event::RequestFinished { chat, request });
+    let effects = hand.tell_request(request, RequestEvent::Items(items));
+    assert!(effects.contains(&Effect::chat(chat, ChatEffect::ShowProviderCall(ran))));
+    hand.tell_request(request, RequestEvent::Finished);
     let history = hand.engine.history(chat).expect("the chat is there");
     assert!(matches!(history.last(), Some(Message::Llm { opaque: Some(kept), .. }) if *kept == opaque));
 }
@@ -121,14 +122,14 @@ fn an_answer_that_pauses_goes_on_by_itself_but_not_for_ever() {
     let mut pauses = 0;
     loop {
         let items = vec![Item::Opaque(opaque.clone()), Item::End { reason: EndReason::Paused }];
-        hand.say(Event::RequestItems { chat, request, items });
-        let effects = hand.say(Event::RequestFinished { chat, request });
+        hand.tell_request(request, RequestEvent::Items(items));
+        let effects = hand.tell_request(request, RequestEvent::Finished);
         if ended(&effects).is_some() {
             break;
         }
         pauses += 1;
         let next = effects.iter().find_map(|effect| match effect {
-            Effect::SendRequest { request, .. } => Some(*request),
+            Effect::Addressed { effect: ChatEffect::SendRequest { request, .. }, .. } => Some(*request),
             _ => None,
         });
         request = next.expect("it is sent again");

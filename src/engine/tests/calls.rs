@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::hand::*;
 use crate::adapter::Item;
-use crate::engine::effect::{Effect, Notice, Output, TurnEnd};
-use crate::engine::event::{Answer, Event, OutputOutcome};
+use crate::engine::effect::{CallEffect, ChatEffect, Effect, Notice, Output, TurnEnd};
+use crate::engine::event::{Answer, CallEvent, ChatEvent, OutputOutcome, RequestEvent};
 use crate::message::{Call, Message};
 use crate::tool::{ArgumentsError, CallStatus, CheckedCall, Copying, Defined, OwnApproval};
 
@@ -21,30 +21,38 @@ fn a_call_runs_and_its_result_goes_back() {
     assert_eq!(
         effects,
         vec![
-            Effect::AddMessage {
+            Effect::chat(
                 chat,
-                message: Arc::new(Message::Llm {
-                    content: String::new(),
-                    reasoning: String::new(),
-                    calls: vec![Call {
-                        wire_id: "c1".into(),
-                        name: "calculator".into(),
-                        arguments: "{\"num1\":100}".into(),
-                        extra: None,
-                    }],
-                    opaque: None,
-                }),
-            },
-            Effect::AddCall {
+                ChatEffect::AddMessage {
+                    message: Arc::new(Message::Llm {
+                        content: String::new(),
+                        reasoning: String::new(),
+                        calls: vec![Call {
+                            wire_id: "c1".into(),
+                            name: "calculator".into(),
+                            arguments: "{\"num1\":100}".into(),
+                            extra: None,
+                        }],
+                        opaque: None,
+                    })
+                }
+            ),
+            Effect::call(
                 chat,
                 call,
-                wire_id: "c1".into(),
-                name: "calculator".into(),
-                arguments: "{\"num1\":100}".into(),
-                runs: None,
-            },
-            Effect::StartBatch { chat, calls: 1 },
-            Effect::PrepareCall { chat, call, arguments: json!({"num1": 100}), copying: Copying::Own },
+                CallEffect::AddCall {
+                    wire_id: "c1".into(),
+                    name: "calculator".into(),
+                    arguments: "{\"num1\":100}".into(),
+                    runs: None
+                }
+            ),
+            Effect::chat(chat, ChatEffect::StartBatch { calls: 1 }),
+            Effect::call(
+                chat,
+                call,
+                CallEffect::PrepareCall { arguments: json!({"num1": 100}), copying: Copying::Own }
+            ),
         ]
     );
     let effects = hand.finish(call, "5000");
@@ -52,7 +60,11 @@ fn a_call_runs_and_its_result_goes_back() {
         Arc::new(Message::Tool { wire_id: "c1".into(), content: "5000".into(), is_error: false, attachments: vec![] });
     assert_eq!(
         effects[0],
-        Effect::FinishCall { chat, call, status: CallStatus::Success, content: None, duration_ms: 0, message }
+        Effect::call(
+            chat,
+            call,
+            CallEffect::FinishCall { status: CallStatus::Success, content: None, duration_ms: 0, message }
+        )
     );
     assert!(sends(&effects));
     assert_eq!(hand.results(), vec![("c1".into(), "5000".into(), false)]);
@@ -66,28 +78,30 @@ fn r026_cancel_at_the_question_answers_every_queued_call_and_sends_nothing() {
     let effects = hand
         .calls("ls", &[("c1", "calculator", arguments()), ("c2", "grep", arguments()), ("c3", "glob", arguments())]);
     let call = prepared(&effects)[0];
-    let effects = hand.say(Event::CallPrepared {
-        chat,
+    let effects = hand.tell_call(
         call,
-        preparation: preparation(1, Defined { on_exit: true, ..Defined::default() }, OwnApproval::Ask, None),
-    });
+        CallEvent::Prepared(preparation(1, Defined { on_exit: true, ..Defined::default() }, OwnApproval::Ask, None)),
+    );
     assert_eq!(asks(&effects), Some((own_question("calculator"), 2)));
-    let effects = hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Cancel });
-    assert!(effects.contains(&Effect::RunExit { chat, call, shared: false }));
-    let mut effects = hand.say(Event::ExitFinished { chat, call });
+    let effects = hand.tell_call(call, CallEvent::Answered(Answer::Cancel));
+    assert!(effects.contains(&Effect::call(chat, call, CallEffect::RunExit { shared: false })));
+    let mut effects = hand.tell_call(call, CallEvent::ExitFinished);
     for _ in 0..2 {
         let queued = effects.iter().find_map(|effect| match effect {
-            Effect::RunOutput { call, output: Output::Cancelled, .. } => Some(*call),
+            Effect::Addressed {
+                effect: ChatEffect::Call { call, effect: CallEffect::RunOutput { output: Output::Cancelled, .. } },
+                ..
+            } => Some(*call),
             _ => None,
         });
         let call = queued.expect("a queued call is cancelled through its output function");
-        effects = hand.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Undefined });
+        effects = hand.tell_call(call, CallEvent::OutputFinished(OutputOutcome::Undefined));
     }
     assert_eq!(ended(&effects), Some(TurnEnd::Cancelled));
     let cancelled = |id: &str, name: &str| (id.into(), format!("The user cancelled the {name} tool"), false);
     assert_eq!(hand.results(), vec![cancelled("c1", "calculator"), cancelled("c2", "grep"), cancelled("c3", "glob")]);
-    hand.say(Event::Submitted { chat });
-    assert!(sends(&hand.say(Event::InputTaken { chat, text: Some("hi".into()), typed: None })));
+    hand.tell(ChatEvent::Submitted);
+    assert!(sends(&hand.tell(ChatEvent::InputTaken { text: Some("hi".into()), typed: None })));
 }
 
 #[test]
@@ -150,20 +164,18 @@ fn no_result_repeats_a_long_name_of_an_unknown_tool() {
     let mut hand = Hand::new();
     let calls = [("a", "calculator", Ok(json!({}))), ("b", long.as_str(), Ok(json!({})))];
     let effects = hand.calls("x", &calls);
-    let (chat, call) = (hand.chat, prepared(&effects)[0]);
-    let effects = hand.say(Event::CallPrepared {
-        chat,
-        call,
-        preparation: preparation(1, Defined::default(), OwnApproval::Ask, None),
-    });
+    let call = prepared(&effects)[0];
+    let effects = hand.tell_call(call, CallEvent::Prepared(preparation(1, Defined::default(), OwnApproval::Ask, None)));
     assert!(asks(&effects).is_some());
-    let effects = hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Cancel });
+    let effects = hand.tell_call(call, CallEvent::Answered(Answer::Cancel));
     let call = effects.iter().find_map(|effect| match effect {
-        Effect::RunOutput { call, .. } => Some(*call),
+        Effect::Addressed { effect: ChatEffect::Call { call, effect: CallEffect::RunOutput { .. } }, .. } => {
+            Some(*call)
+        }
         _ => None,
     });
     let call = call.expect("its own words for a cancel are asked for");
-    hand.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Undefined });
+    hand.tell_call(call, CallEvent::OutputFinished(OutputOutcome::Undefined));
     assert_eq!(hand.results()[1].1, format!("The user cancelled the {}… tool", "x".repeat(100)));
 
     let mut hand = Hand::new();
@@ -173,13 +185,12 @@ fn no_result_repeats_a_long_name_of_an_unknown_tool() {
     }
     assert!(hand.results().iter().all(|(_, content, _)| content.len() < 300));
     let name = format!("{}…", "x".repeat(100));
-    assert!(effects.contains(&Effect::Notify { chat: hand.chat, notice: Notice::RepeatedCall { name } }));
+    assert!(effects.contains(&Effect::chat(hand.chat, ChatEffect::Notify(Notice::RepeatedCall { name }))));
 }
 
 #[test]
 fn r034_parallel_results_stay_in_call_order_whatever_finishes_first() {
     let mut hand = Hand::new();
-    let chat = hand.chat;
     let arguments = |pattern: &str| Ok(json!({"pattern": pattern}));
     let effects = hand.calls(
         "glob",
@@ -190,7 +201,7 @@ fn r034_parallel_results_stay_in_call_order_whatever_finishes_first() {
     for at in 0..3 {
         let call = calls[at];
         let preparation = preparation(1, defines, OwnApproval::Run, None);
-        let effects = hand.say(Event::CallPrepared { chat, call, preparation });
+        let effects = hand.tell_call(call, CallEvent::Prepared(preparation));
         calls.extend(prepared(&effects));
     }
     for at in [2, 0, 1] {
@@ -209,13 +220,12 @@ fn r034_parallel_results_stay_in_call_order_whatever_finishes_first() {
 #[test]
 fn r036_an_output_function_that_throws_gives_one_error_result() {
     let mut hand = Hand::new();
-    let chat = hand.chat;
     let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
     let call = prepared(&effects)[0];
-    hand.say(Event::CallPrepared { chat, call, preparation: preparation(2, ALL, OwnApproval::Run, None) });
-    hand.say(Event::CmdFinished { chat, call, cmd: 0, succeeded: true });
-    hand.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Threw("boom".into()) });
-    assert!(sends(&hand.say(Event::ExitFinished { chat, call })));
+    hand.tell_call(call, CallEvent::Prepared(preparation(2, ALL, OwnApproval::Run, None)));
+    hand.tell_call(call, CallEvent::CmdFinished { cmd: 0, succeeded: true });
+    hand.tell_call(call, CallEvent::OutputFinished(OutputOutcome::Threw("boom".into())));
+    assert!(sends(&hand.tell_call(call, CallEvent::ExitFinished)));
     let said = "An output function of the tool `calculator` failed: boom";
     assert_eq!(hand.results(), vec![("c1".into(), said.into(), true)]);
 }
@@ -224,21 +234,22 @@ fn r036_an_output_function_that_throws_gives_one_error_result() {
 fn r041_empty_arguments_go_back_as_an_object() {
     for text in ["", "  ", "[]"] {
         let mut hand = Hand::new();
-        let chat = hand.chat;
-        hand.say(Event::Submitted { chat });
-        let effects = hand.say(Event::InputTaken { chat, text: Some("list".into()), typed: None });
+        hand.tell(ChatEvent::Submitted);
+        let effects = hand.tell(ChatEvent::InputTaken { text: Some("list".into()), typed: None });
         let request = request_of(&effects);
-        hand.say(Event::RequestStarted { chat, request, tools: Arc::from([tool("list_buffers", false)]) });
+        hand.tell_request(request, RequestEvent::Started { tools: Arc::from([tool("list_buffers", false)]) });
         let items = vec![
             Item::CallStarted { index: 0, wire_id: "c1".into(), name: "list_buffers".into() },
             Item::CallArguments { index: 0, text: text.into() },
         ];
-        hand.say(Event::RequestItems { chat, request, items });
-        let effects = hand.say(Event::RequestFinished { chat, request });
-        let Some(Effect::CheckCalls { calls, .. }) = effects.last() else { panic!("calls are checked") };
+        hand.tell_request(request, RequestEvent::Items(items));
+        let effects = hand.tell_request(request, RequestEvent::Finished);
+        let Some(Effect::Addressed { effect: ChatEffect::CheckCalls { calls, .. }, .. }) = effects.last() else {
+            panic!("calls are checked")
+        };
         let calls = vec![CheckedCall::new(calls[0].call, Ok(json!({})))];
-        let effects = hand.say(Event::CallsChecked { chat, calls });
-        assert!(effects.iter().any(|e| matches!(e, Effect::AddCall { arguments, .. } if arguments == "{}")));
+        let effects = hand.tell(ChatEvent::CallsChecked(calls));
+        assert!(effects.iter().any(|e| matches!(e, Effect::Addressed { effect: ChatEffect::Call { effect: CallEffect::AddCall { arguments, .. }, .. }, .. } if arguments == "{}")));
     }
 }
 
@@ -250,7 +261,9 @@ fn calls_without_id_or_with_a_used_one_get_their_own() {
     let ids: BTreeSet<_> = effects
         .iter()
         .filter_map(|effect| match effect {
-            Effect::AddCall { wire_id, .. } => Some(wire_id.clone()),
+            Effect::Addressed {
+                effect: ChatEffect::Call { effect: CallEffect::AddCall { wire_id, .. }, .. }, ..
+            } => Some(wire_id.clone()),
             _ => None,
         })
         .collect();
@@ -279,23 +292,22 @@ fn what_commands_printed_is_told_where_no_output_function_speaks() {
         (vec![Command(false, "code 3")], speaks, "said by the tool"),
     ] {
         let mut hand = Hand::new();
-        let chat = hand.chat;
         let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
         let call = prepared(&effects)[0];
         let preparation = preparation(ran.len(), defines, OwnApproval::Run, None);
-        hand.say(Event::CallPrepared { chat, call, preparation });
+        hand.tell_call(call, CallEvent::Prepared(preparation));
         for (cmd, ran) in ran.into_iter().enumerate() {
             match ran {
-                Function(succeeded) => drop(hand.say(Event::CmdFinished { chat, call, cmd, succeeded })),
+                Function(succeeded) => drop(hand.tell_call(call, CallEvent::CmdFinished { cmd, succeeded })),
                 Command(succeeded, text) => {
-                    hand.say(Event::CommandStarted { chat, call, cmd });
-                    hand.say(Event::CommandFinished { chat, call, cmd, succeeded, text: text.into() });
+                    hand.tell_call(call, CallEvent::CommandStarted { cmd });
+                    hand.tell_call(call, CallEvent::CommandFinished { cmd, succeeded, text: text.into() });
                 }
             }
         }
         if defines.error {
-            hand.say(Event::OutputAdded { chat, call, content: "said by the tool".into() });
-            hand.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Ran });
+            hand.tell_call(call, CallEvent::OutputAdded { content: "said by the tool".into() });
+            hand.tell_call(call, CallEvent::OutputFinished(OutputOutcome::Ran));
         }
         assert_eq!(hand.results()[0].1, said);
     }

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::hand::*;
-use crate::engine::effect::{Effect, KillReason, LogLevel, Output, TurnEnd};
-use crate::engine::event::{Answer, ChatSettings, Event, OutputOutcome};
+use crate::engine::effect::{CallEffect, ChatEffect, Effect, KillReason, LogLevel, Output, TurnEnd};
+use crate::engine::event::{Answer, CallEvent, ChatEvent, ChatSettings, Event, OutputOutcome};
 use crate::output::{Keep, Limits};
 use crate::tool::{CallId, Defined, KeptMedia, OwnApproval};
 
@@ -15,22 +15,25 @@ fn r071_a_call_that_never_answers_ends_at_its_limit_and_the_clock_stands_still_i
     let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({}))), ("c2", "calculator", Ok(json!({"n": 2})))]);
     let call = prepared(&effects)[0];
     let preparation = preparation(1, Defined::default(), OwnApproval::Ask, Some(1_000));
-    hand.say(Event::CallPrepared { chat, call, preparation });
+    hand.tell_call(call, CallEvent::Prepared(preparation));
     assert_eq!(hand.engine.next_deadline_ms(), None);
     hand.now_ms = 50_000;
-    hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Accept });
+    hand.tell_call(call, CallEvent::Answered(Answer::Accept));
     assert_eq!(hand.engine.next_deadline_ms(), Some(51_000));
     hand.now_ms = 50_999;
     assert_eq!(hand.say(Event::TimePassed), vec![]);
     hand.now_ms = 51_000;
     let effects = hand.say(Event::TimePassed);
-    assert_eq!(effects[0], Effect::KillJobs { chat, call, why: KillReason::TimedOut { limit_ms: 1_000 } });
+    assert_eq!(
+        effects[0],
+        Effect::call(chat, call, CallEffect::KillJobs { why: KillReason::TimedOut { limit_ms: 1_000 } })
+    );
     assert_eq!(prepared(&effects).len(), 1, "the queue goes on");
     assert_eq!(
         hand.results(),
         vec![("c1".into(), "Error calling calculator: it timed out after 1000 ms".into(), true)]
     );
-    let late = hand.say(Event::CmdFinished { chat, call, cmd: 0, succeeded: true });
+    let late = hand.tell_call(call, CallEvent::CmdFinished { cmd: 0, succeeded: true });
     assert!(matches!(late[..], [Effect::Log { .. }]));
 }
 
@@ -40,13 +43,16 @@ fn r082_skip_ends_only_the_running_call() {
     let chat = hand.chat;
     let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({}))), ("c2", "calculator", Ok(json!({"n": 2})))]);
     let call = prepared(&effects)[0];
-    hand.say(Event::CallPrepared { chat, call, preparation: preparation(1, ALL, OwnApproval::Run, None) });
-    let effects = hand.say(Event::CallSkipped { chat });
+    hand.tell_call(call, CallEvent::Prepared(preparation(1, ALL, OwnApproval::Run, None)));
+    let effects = hand.tell(ChatEvent::CallSkipped);
     assert_eq!(
         effects,
-        vec![Effect::KillJobs { chat, call, why: KillReason::User }, Effect::RunExit { chat, call, shared: false }]
+        vec![
+            Effect::call(chat, call, CallEffect::KillJobs { why: KillReason::User }),
+            Effect::call(chat, call, CallEffect::RunExit { shared: false })
+        ]
     );
-    let effects = hand.say(Event::ExitFinished { chat, call });
+    let effects = hand.tell_call(call, CallEvent::ExitFinished);
     let effects = hand.finish(prepared(&effects)[0], "second");
     assert!(sends(&effects));
     assert_eq!(hand.results()[0].1, "Stopped by the user before the calculator tool was done");
@@ -66,23 +72,23 @@ fn r078_what_a_stopped_command_printed_is_in_the_result_whatever_ends_it() {
         let call = prepared(&effects)[0];
         let defines = Defined { cancelled: true, ..Defined::default() };
         let preparation = preparation(1, defines, OwnApproval::Run, Some(500));
-        hand.say(Event::CallPrepared { chat, call, preparation });
-        hand.say(Event::CommandStarted { chat, call, cmd: 0 });
+        hand.tell_call(call, CallEvent::Prepared(preparation));
+        hand.tell_call(call, CallEvent::CommandStarted { cmd: 0 });
         let effects = match event {
-            "skip" => hand.say(Event::CallSkipped { chat }),
-            "stop" => hand.say(Event::ChatStopped { chat }),
+            "skip" => hand.tell(ChatEvent::CallSkipped),
+            "stop" => hand.tell(ChatEvent::Stopped),
             _ => {
                 hand.now_ms = 500;
                 hand.say(Event::TimePassed)
             }
         };
         let why = if event == "clock" { KillReason::TimedOut { limit_ms: 500 } } else { KillReason::User };
-        assert_eq!(effects, vec![Effect::KillJobs { chat, call, why }]);
+        assert_eq!(effects, vec![Effect::call(chat, call, CallEffect::KillJobs { why })]);
         let text = "half".to_owned();
-        let effects = hand.say(Event::CommandFinished { chat, call, cmd: 0, succeeded: false, text });
-        if effects.contains(&Effect::RunOutput { chat, call, output: Output::Cancelled }) {
-            hand.say(Event::OutputAdded { chat, call, content: "cancelled by its own words".into() });
-            hand.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Ran });
+        let effects = hand.tell_call(call, CallEvent::CommandFinished { cmd: 0, succeeded: false, text });
+        if effects.contains(&Effect::call(chat, call, CallEffect::RunOutput { output: Output::Cancelled })) {
+            hand.tell_call(call, CallEvent::OutputAdded { content: "cancelled by its own words".into() });
+            hand.tell_call(call, CallEvent::OutputFinished(OutputOutcome::Ran));
         }
         assert_eq!(hand.results()[0].1, said, "{event}");
     }
@@ -94,13 +100,12 @@ fn stop_during_setup_still_runs_on_exit() {
     let chat = hand.chat;
     let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
     let call = prepared(&effects)[0];
-    assert_eq!(hand.say(Event::ChatStopped { chat }), vec![]);
-    let effects =
-        hand.say(Event::CallPrepared { chat, call, preparation: preparation(1, ALL, OwnApproval::Run, None) });
-    assert_eq!(effects, vec![Effect::RunOutput { chat, call, output: Output::Cancelled }]);
-    let effects = hand.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Ran });
-    assert_eq!(effects, vec![Effect::RunExit { chat, call, shared: false }]);
-    assert_eq!(ended(&hand.say(Event::ExitFinished { chat, call })), Some(TurnEnd::Stopped));
+    assert_eq!(hand.tell(ChatEvent::Stopped), vec![]);
+    let effects = hand.tell_call(call, CallEvent::Prepared(preparation(1, ALL, OwnApproval::Run, None)));
+    assert_eq!(effects, vec![Effect::call(chat, call, CallEffect::RunOutput { output: Output::Cancelled })]);
+    let effects = hand.tell_call(call, CallEvent::OutputFinished(OutputOutcome::Ran));
+    assert_eq!(effects, vec![Effect::call(chat, call, CallEffect::RunExit { shared: false })]);
+    assert_eq!(ended(&hand.tell_call(call, CallEvent::ExitFinished)), Some(TurnEnd::Stopped));
 }
 
 #[test]
@@ -121,26 +126,33 @@ fn p70_a_result_over_the_limits_is_cut_before_it_joins_the_history() {
     let [second, third, fourth] = [1, 2, 3].map(|after| CallId(first.0 + after));
     let effects = hand.finish(first, "12345\n7890a");
     let content = "12345\n7890a".to_owned();
-    assert!(effects.contains(&Effect::CutContent { chat, call: first, content, limits, media: vec![] }), "{effects:?}");
+    assert!(
+        effects.contains(&Effect::call(chat, first, CallEffect::Shorten { content, limits, media: vec![] })),
+        "{effects:?}"
+    );
     // Each is prepared as soon as the one before is decided.
     hand.finish(second, "12345\n7890");
     assert_eq!(hand.results(), [], "exactly at the limit is not cut, and waits for the one before");
     let effects = hand.finish(third, "1\n2\n3\n");
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::CutContent { .. })), "four lines");
+    assert!(
+        effects.iter().any(|effect| matches!(
+            effect,
+            Effect::Addressed { effect: ChatEffect::Call { effect: CallEffect::Shorten { .. }, .. }, .. }
+        )),
+        "four lines"
+    );
     // A stop while it is cut loses nothing of it.
-    let late = Event::OutputAdded { chat, call: third, content: "late".into() };
+    let late = Event::call(chat, third, CallEvent::OutputAdded { content: "late".into() });
     assert!(matches!(hand.say(late)[..], [Effect::Log { level: LogLevel::Debug, .. }]));
-    hand.say(Event::ChatStopped { chat });
-    hand.say(Event::ContentCut { chat, call: third, content: "cut 3".into(), media: KeptMedia::default() });
+    hand.tell(ChatEvent::Stopped);
+    hand.tell_call(third, CallEvent::Shortened { content: "cut 3".into(), media: KeptMedia::default() });
     assert_eq!(hand.results(), []);
-    let effects =
-        hand.say(Event::ContentCut { chat, call: first, content: "cut 1".into(), media: KeptMedia::default() });
+    let effects = hand.tell_call(first, CallEvent::Shortened { content: "cut 1".into(), media: KeptMedia::default() });
     let texts: Vec<_> = hand.results().into_iter().map(|(_, text, _)| text).collect();
     assert_eq!(texts, ["cut 1", "12345\n7890", "cut 3"]);
     assert_eq!(ended(&effects), None, "the fourth is still being prepared");
     let ready = preparation(0, Defined::default(), OwnApproval::Run, None);
-    hand.say(Event::CallPrepared { chat, call: fourth, preparation: ready });
-    let effects =
-        hand.say(Event::ContentCut { chat, call: fourth, content: "cut 4".into(), media: KeptMedia::default() });
+    hand.tell_call(fourth, CallEvent::Prepared(ready));
+    let effects = hand.tell_call(fourth, CallEvent::Shortened { content: "cut 4".into(), media: KeptMedia::default() });
     assert_eq!(ended(&effects), Some(TurnEnd::Stopped));
 }

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::adapter::Item;
 use crate::engine::Engine;
-use crate::engine::effect::{Effect, TurnEnd};
-use crate::engine::event::{ChatId, ChatSettings, Event, OutputOutcome, RequestId};
+use crate::engine::effect::{CallEffect, ChatEffect, Effect, TurnEnd};
+use crate::engine::event::{CallEvent, ChatEvent, ChatId, ChatSettings, Event, OutputOutcome, RequestEvent, RequestId};
 use crate::gate::approvals::{Approval, Scope};
 use crate::gate::pair::BASH;
 use crate::gate::rule::{Action, Layer, Pattern, Rule, Rules, Source};
@@ -54,8 +54,8 @@ impl Hand {
     pub fn with(settings: ChatSettings) -> Self {
         let mut engine = Engine::default();
         let chat = engine.next_chat();
-        engine.handle(0, Event::ChatOpened { chat, settings });
-        engine.handle(0, Event::PermissionsLoaded { chat, permissions: Arc::default() });
+        engine.handle(0, Event::chat(chat, ChatEvent::Opened(settings)));
+        engine.handle(0, Event::chat(chat, ChatEvent::PermissionsLoaded(Arc::default())));
         Self { engine, chat, now_ms: 0 }
     }
 
@@ -63,49 +63,57 @@ impl Hand {
         self.engine.handle(self.now_ms, event)
     }
 
+    pub fn tell(&mut self, event: ChatEvent) -> Vec<Effect> {
+        self.say(Event::chat(self.chat, event))
+    }
+
+    pub fn tell_request(&mut self, request: RequestId, event: RequestEvent) -> Vec<Effect> {
+        self.say(Event::request(self.chat, request, event))
+    }
+
+    pub fn tell_call(&mut self, call: CallId, event: CallEvent) -> Vec<Effect> {
+        self.say(Event::call(self.chat, call, event))
+    }
+
     /// Sends `text` and answers with these calls, all with checked arguments. Returns the effects of the check.
     pub fn calls(&mut self, text: &str, calls: &[(&str, &str, Result<Value, ArgumentsError>)]) -> Vec<Effect> {
-        let chat = self.chat;
-        self.say(Event::Submitted { chat });
-        let effects = self.say(Event::InputTaken { chat, text: Some(text.into()), typed: None });
+        self.tell(ChatEvent::Submitted);
+        let effects = self.tell(ChatEvent::InputTaken { text: Some(text.into()), typed: None });
         self.answer(&effects, calls)
     }
 
     pub fn answer(&mut self, effects: &[Effect], calls: &[(&str, &str, Result<Value, ArgumentsError>)]) -> Vec<Effect> {
-        let chat = self.chat;
         let request = request_of(effects);
         let tools = Arc::from([tool("calculator", false), tool("glob", true), tool("grep", true), once("edit")]);
-        self.say(Event::RequestStarted { chat, request, tools });
+        self.tell_request(request, RequestEvent::Started { tools });
         let items = calls.iter().enumerate().flat_map(|(index, (id, name, arguments))| {
             let text = arguments.as_ref().map_or_else(|_| "{\"path\":".to_owned(), Value::to_string);
             let (wire_id, name) = ((*id).to_owned(), (*name).to_owned());
             [Item::CallStarted { index, wire_id, name }, Item::CallArguments { index, text }]
         });
-        self.say(Event::RequestItems { chat, request, items: items.collect() });
-        let effects = self.say(Event::RequestFinished { chat, request });
+        self.tell_request(request, RequestEvent::Items(items.collect()));
+        let effects = self.tell_request(request, RequestEvent::Finished);
         let unchecked = effects.iter().find_map(|effect| match effect {
-            Effect::CheckCalls { calls, .. } => Some(calls.clone()),
+            Effect::Addressed { effect: ChatEffect::CheckCalls { calls, .. }, .. } => Some(calls.clone()),
             _ => None,
         });
         let checked = unchecked.expect("calls are checked").into_iter().zip(calls);
         let calls = checked.map(|(call, (_, _, arguments))| CheckedCall::new(call.call, arguments.clone()));
         let calls = calls.collect();
-        self.say(Event::CallsChecked { chat, calls })
+        self.tell(ChatEvent::CallsChecked(calls))
     }
 
     /// Prepares and runs a call with one cmd that succeeds and adds `content`.
     pub fn finish(&mut self, call: CallId, content: &str) -> Vec<Effect> {
-        let chat = self.chat;
         let preparation = preparation(1, Defined { success: true, ..Defined::default() }, OwnApproval::Run, None);
-        self.say(Event::CallPrepared { chat, call, preparation });
+        self.tell_call(call, CallEvent::Prepared(preparation));
         self.succeed(call, content)
     }
 
     pub fn succeed(&mut self, call: CallId, content: &str) -> Vec<Effect> {
-        let chat = self.chat;
-        self.say(Event::CmdFinished { chat, call, cmd: 0, succeeded: true });
-        self.say(Event::OutputAdded { chat, call, content: content.into() });
-        self.say(Event::OutputFinished { chat, call, outcome: OutputOutcome::Ran })
+        self.tell_call(call, CallEvent::CmdFinished { cmd: 0, succeeded: true });
+        self.tell_call(call, CallEvent::OutputAdded { content: content.into() });
+        self.tell_call(call, CallEvent::OutputFinished(OutputOutcome::Ran))
     }
 
     pub fn results(&self) -> Vec<(String, String, bool)> {
@@ -120,7 +128,7 @@ impl Hand {
 
 pub fn request_of(effects: &[Effect]) -> RequestId {
     let found = effects.iter().find_map(|effect| match effect {
-        Effect::SendRequest { request, .. } => Some(*request),
+        Effect::Addressed { effect: ChatEffect::SendRequest { request, .. }, .. } => Some(*request),
         _ => None,
     });
     found.expect("a request is sent")
@@ -128,19 +136,24 @@ pub fn request_of(effects: &[Effect]) -> RequestId {
 
 pub fn prepared(effects: &[Effect]) -> Vec<CallId> {
     let calls = effects.iter().filter_map(|effect| match effect {
-        Effect::PrepareCall { call, .. } => Some(*call),
+        Effect::Addressed { effect: ChatEffect::Call { call, effect: CallEffect::PrepareCall { .. } }, .. } => {
+            Some(*call)
+        }
         _ => None,
     });
     calls.collect()
 }
 
 pub fn sends(effects: &[Effect]) -> bool {
-    effects.iter().any(|effect| matches!(effect, Effect::SendRequest { .. }))
+    effects.iter().any(|effect| matches!(effect, Effect::Addressed { effect: ChatEffect::SendRequest { .. }, .. }))
 }
 
 pub fn asks(effects: &[Effect]) -> Option<(Question, usize)> {
     effects.iter().find_map(|effect| match effect {
-        Effect::AskApproval { question, rest, .. } => Some((question.clone(), *rest)),
+        Effect::Addressed {
+            effect: ChatEffect::Call { effect: CallEffect::AskApproval { question, rest, .. }, .. },
+            ..
+        } => Some((question.clone(), *rest)),
         _ => None,
     })
 }
@@ -168,7 +181,7 @@ pub fn own_question(tool: &str) -> Question {
 
 pub fn ended(effects: &[Effect]) -> Option<TurnEnd> {
     effects.iter().find_map(|effect| match effect {
-        Effect::FinishTurn { end, .. } => Some(*end),
+        Effect::Addressed { effect: ChatEffect::FinishTurn { end, .. }, .. } => Some(*end),
         _ => None,
     })
 }
@@ -180,16 +193,18 @@ pub fn cut_off() -> ArgumentsError {
 /// A chat that waits for the answer to `hi`.
 pub fn asked() -> (Hand, RequestId) {
     let mut hand = Hand::new();
-    let chat = hand.chat;
-    hand.say(Event::Submitted { chat });
-    let effects = hand.say(Event::InputTaken { chat, text: Some("hi".into()), typed: None });
+    hand.tell(ChatEvent::Submitted);
+    let effects = hand.tell(ChatEvent::InputTaken { text: Some("hi".into()), typed: None });
     let request = request_of(&effects);
     (hand, request)
 }
 
 pub fn copying(effects: &[Effect]) -> Option<(CallId, Copying)> {
     effects.iter().find_map(|effect| match effect {
-        Effect::PrepareCall { call, copying, .. } => Some((*call, *copying)),
+        Effect::Addressed {
+            effect: ChatEffect::Call { call, effect: CallEffect::PrepareCall { copying, .. } },
+            ..
+        } => Some((*call, *copying)),
         _ => None,
     })
 }
@@ -198,19 +213,19 @@ pub fn copying(effects: &[Effect]) -> Option<(CallId, Copying)> {
 pub fn guarded() -> (Hand, CallId, Vec<Effect>) {
     let mut hand = Hand::new();
     let chat = hand.chat;
-    hand.say(Event::AutoSet { chat, auto: true });
+    hand.tell(ChatEvent::AutoSet { auto: true });
     let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({}))), ("c2", "calculator", Ok(json!({"n": 2})))]);
     let call = prepared(&effects)[0];
     let mut preparation = preparation(1, Defined::default(), OwnApproval::Ask, Some(1_000));
     (preparation.gate.by_command, preparation.gate.judge) = (true, true);
-    let effects = hand.say(Event::CallPrepared { chat, call, preparation });
-    assert_eq!(effects, vec![Effect::FindFact { chat, call, fact: Fact::JudgeContext }]);
+    let effects = hand.tell_call(call, CallEvent::Prepared(preparation));
+    assert_eq!(effects, vec![Effect::call(chat, call, CallEffect::FindFact { fact: Fact::JudgeContext })]);
     let effects = hand.fact(call, Found::JudgeContext(true));
     (hand, call, effects)
 }
 
 impl Hand {
     pub fn fact(&mut self, call: CallId, found: Found) -> Vec<Effect> {
-        self.say(Event::FactFound { chat: self.chat, call, fact: found.fact(), found: Some(found) })
+        self.say(Event::call(self.chat, call, CallEvent::FactFound { fact: found.fact(), found: Some(found) }))
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::hand::*;
-use crate::engine::effect::{Effect, Notice};
-use crate::engine::event::Event;
+use crate::engine::effect::{CallEffect, ChatEffect, Effect, Notice};
+use crate::engine::event::ChatEvent;
 use crate::engine::restore::{Look, Restored};
 use crate::message::{Call, History, Message};
 
@@ -34,11 +34,12 @@ fn a_restored_chat_comes_back_in_order_and_goes_on_with_a_valid_request() {
     let restored = Restored { history, looks, unknown: vec!["glob".into(); 2], ..Restored::default() };
     let mut hand = Hand::new();
     let chat = hand.chat;
-    let effects = hand.say(Event::ChatRestored { chat, restored: restored.clone() });
-    let shown = |message: &Arc<Message>| Effect::RestoreMessage { chat, message: Arc::clone(message) };
+    let effects = hand.tell(ChatEvent::Restored(restored.clone()));
+    let shown =
+        |message: &Arc<Message>| Effect::chat(chat, ChatEffect::RestoreMessage { message: Arc::clone(message) });
     let shown_call = |index, id: &str, look| {
         let (message, result) = (Arc::clone(&llm), result(id));
-        Effect::RestoreCall { chat, message, index, result, look }
+        Effect::chat(chat, ChatEffect::RestoreCall { message, index, result, look })
     };
     let text = "The chat was interrupted. 2 calls had started, and what was done is not known: glob.";
     assert_eq!(
@@ -50,14 +51,16 @@ fn a_restored_chat_comes_back_in_order_and_goes_on_with_a_valid_request() {
             shown_call(1, "c2", Some(look)),
             shown(&result("c1")),
             shown(&result("c2")),
-            Effect::Notify { chat, notice: Notice::Restored(text.into()) },
+            Effect::chat(chat, ChatEffect::Notify(Notice::Restored(text.into()))),
         ]
     );
-    assert!(matches!(hand.say(Event::ChatRestored { chat, restored })[..], [Effect::Log { .. }]), "it is not empty");
+    assert!(matches!(hand.tell(ChatEvent::Restored(restored))[..], [Effect::Log { .. }]), "it is not empty");
     // An id that a saved call has is not given again.
     let effects = hand.calls("more", &[("c1", "glob", Ok(json!({})))]);
     let given = effects.iter().find_map(|effect| match effect {
-        Effect::AddCall { wire_id, .. } => Some(wire_id.as_str()),
+        Effect::Addressed { effect: ChatEffect::Call { effect: CallEffect::AddCall { wire_id, .. }, .. }, .. } => {
+            Some(wire_id.as_str())
+        }
         _ => None,
     });
     assert_eq!(given, Some("call_lathe_1"));
@@ -71,9 +74,9 @@ fn half_an_answer_that_was_saved_is_taken_back_when_it_is_asked_for_again() {
     let mut hand = Hand::new();
     let chat = hand.chat;
     let restored = Restored { history, interrupted: true, ..Restored::default() };
-    hand.say(Event::ChatRestored { chat, restored });
-    hand.say(Event::Submitted { chat });
-    let effects = hand.say(Event::InputTaken { chat, text: None, typed: None });
-    assert_eq!(effects[0], Effect::TakeBackMessage { chat });
+    hand.tell(ChatEvent::Restored(restored));
+    hand.tell(ChatEvent::Submitted);
+    let effects = hand.tell(ChatEvent::InputTaken { text: None, typed: None });
+    assert_eq!(effects[0], Effect::chat(chat, ChatEffect::TakeBackMessage));
     assert!(sends(&effects));
 }

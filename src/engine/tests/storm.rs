@@ -9,9 +9,11 @@ use super::hand::*;
 use crate::adapter::{EndReason, Item};
 use crate::engine::Engine;
 use crate::engine::call::STOP_LIMIT_MS;
-use crate::engine::effect::{Effect, LogLevel, Output};
-use crate::engine::event::{Answer, ChatId, ChatSettings, Event, OutputOutcome, RequestId, RequestedCall};
-use crate::engine::saved::{self, Recorder};
+use crate::engine::effect::{CallEffect, ChatEffect, Effect, LogLevel, Output};
+use crate::engine::event::{
+    Answer, CallEvent, ChatEvent, ChatId, ChatSettings, Event, OutputOutcome, RequestEvent, RequestId, RequestedCall,
+};
+use crate::engine::saved::{self, Note, Recorder};
 use crate::gate::approvals::Approval;
 use crate::gate::judge::Judged;
 use crate::gate::pair::{BASH, Pair, Want};
@@ -87,10 +89,13 @@ impl Storm {
 
     fn handle(&mut self, event: Event) {
         match event {
-            Event::ChatStopped { chat } if self.engine.is_idle(chat) == Some(false) => {
+            Event::Addressed { chat, event: ChatEvent::Stopped } if self.engine.is_idle(chat) == Some(false) => {
                 self.stopping.insert(chat);
             }
-            Event::CmdFinished { call, cmd, .. } | Event::CommandFinished { call, cmd, .. } => {
+            Event::Addressed { event: ChatEvent::Call { call, event: CallEvent::CmdFinished { cmd, .. } }, .. }
+            | Event::Addressed {
+                event: ChatEvent::Call { call, event: CallEvent::CommandFinished { cmd, .. } }, ..
+            } => {
                 self.delivered.insert((call, cmd));
             }
             _ => {}
@@ -103,22 +108,44 @@ impl Storm {
     }
 
     fn perform(&mut self, effect: Effect) {
-        if let (Some(chat), Some(record)) = (effect.chat(), self.recorder.record(&effect)) {
-            assert!(Recorder::may_record(&effect), "{effect:?}");
-            record.write(self.files.entry(chat).or_default());
-        }
         match effect {
-            Effect::TakeInput { chat } => {
-                let text = (self.choose(4) != 3).then(|| "hello".to_owned());
-                self.queue.push_back(Event::InputTaken { chat, text, typed: None });
+            Effect::Addressed { chat, effect } => {
+                if let Some(record) = Note::of(&effect).and_then(|note| self.recorder.record(note)) {
+                    record.write(self.files.entry(chat).or_default());
+                }
+                match effect {
+                    ChatEffect::Call { call, effect } => self.perform_call(chat, call, effect),
+                    effect => self.perform_chat(chat, effect),
+                }
             }
-            Effect::StartTurn { chat } => *self.turns.entry(chat).or_default() += 1,
-            Effect::FinishTurn { chat, .. } => *self.turns.entry(chat).or_default() -= 1,
-            Effect::SendRequest { chat, request } => {
+            Effect::SaveApproval { approval, .. } => drop(self.saved.insert(approval)),
+            Effect::Log { level, text } => assert_ne!(level, LogLevel::Error, "{text}"),
+            Effect::Tell { .. } => {}
+        }
+    }
+
+    fn perform_chat(&mut self, chat: ChatId, effect: ChatEffect) {
+        match effect {
+            ChatEffect::Call { .. }
+            | ChatEffect::HoldInput { .. }
+            | ChatEffect::AbortRequest { .. }
+            | ChatEffect::FinishRequest { .. }
+            | ChatEffect::ShowText { .. }
+            | ChatEffect::ShowReasoning { .. }
+            | ChatEffect::ShowProviderCall(_)
+            | ChatEffect::StartBatch { .. }
+            | ChatEffect::Notify(_) => {}
+            ChatEffect::TakeInput => {
+                let text = (self.choose(4) != 3).then(|| "hello".to_owned());
+                self.queue.push_back(Event::chat(chat, ChatEvent::InputTaken { text, typed: None }));
+            }
+            ChatEffect::StartTurn => *self.turns.entry(chat).or_default() += 1,
+            ChatEffect::FinishTurn { .. } => *self.turns.entry(chat).or_default() -= 1,
+            ChatEffect::SendRequest { request } => {
                 self.check_history(chat);
                 self.answer(chat, request);
             }
-            Effect::CheckCalls { chat, calls } => {
+            ChatEffect::CheckCalls { calls } => {
                 let calls = calls.into_iter().map(|call| {
                     let arguments = match self.choose(6) {
                         5 => Err(cut_off()),
@@ -127,18 +154,44 @@ impl Storm {
                     };
                     CheckedCall::new(call.call, arguments)
                 });
-                let event = Event::CallsChecked { chat, calls: calls.collect() };
+                let event = Event::chat(chat, ChatEvent::CallsChecked(calls.collect()));
                 self.loose.push(event);
             }
-            Effect::AddCall { chat, call, .. } => {
+            ChatEffect::FinishBatch { .. } => {
+                // One without an `on_exit` is just left.
+                if let Some(copy) = self.kept.remove(&chat) {
+                    assert!(!self.set_up[&copy], "`on_exit` of a shared copy has run by the end of the batch");
+                }
+            }
+            ChatEffect::CloseChat => {
+                assert!(self.closed.insert(chat), "a chat closes once");
+            }
+            ChatEffect::AddMessage { message } => self.told.entry(chat).or_default().push(message),
+            ChatEffect::RestoreMessage { .. } | ChatEffect::RestoreCall { .. } => panic!("nothing was saved"),
+            ChatEffect::TakeBackMessage => {
+                let taken = self.told.entry(chat).or_default().pop();
+                assert!(matches!(taken.as_deref(), Some(Message::Llm { calls, .. }) if calls.is_empty()), "{taken:?}");
+            }
+            ChatEffect::TruncateHistory { kept } => {
+                let told = self.told.entry(chat).or_default();
+                assert!(matches!(*told[kept], Message::User { visible: true, .. }), "it goes back into the input");
+                told.truncate(kept);
+            }
+            ChatEffect::ClearChat => self.told.entry(chat).or_default().clear(),
+        }
+    }
+
+    fn perform_call(&mut self, chat: ChatId, call: CallId, effect: CallEffect) {
+        match effect {
+            CallEffect::AddCall { .. } => {
                 assert_eq!(self.added.insert(call, chat), None);
             }
-            Effect::PrepareCall { chat, call, copying, .. } => {
+            CallEffect::PrepareCall { copying, .. } => {
                 if copying == Copying::Shared {
                     assert!(self.kept.contains_key(&chat), "a copy is shared that was kept");
                 } else if copying == Copying::First {
                     let before = self.kept.remove(&chat);
-                    assert!(before.is_none_or(|copy| !self.set_up[&copy]), "one run ends before the next begins");
+                    assert!(before.is_none_or(|copy| !self.set_up[&copy]), "one row ends before the next begins");
                 }
                 let event = if self.choose(8) == 7 {
                     // The copy that was kept was set up long ago.
@@ -146,7 +199,7 @@ impl Storm {
                     if copying != Copying::Shared {
                         self.set_up.insert(call, on_exit);
                     }
-                    Event::CallNotPrepared { chat, call, message: "setup threw".into(), on_exit }
+                    Event::call(chat, call, CallEvent::NotPrepared { message: "setup threw".into(), on_exit })
                 } else {
                     let bits = self.choose(32);
                     let defines = Defined {
@@ -170,11 +223,11 @@ impl Storm {
                     (preparation.gate.protect, preparation.gate.by_command) = (bits & 1 != 0, bits & 2 != 0);
                     (preparation.gate.is_safe, preparation.gate.judge) = (bits & 4 != 0, bits & 8 != 0);
                     (preparation.gate.declares, preparation.gate.has_commands) = (self.choose(4) == 3, bits & 1 != 0);
-                    Event::CallPrepared { chat, call, preparation }
+                    Event::call(chat, call, CallEvent::Prepared(preparation))
                 };
                 self.queue.push_back(event);
             }
-            Effect::FindFact { chat, call, fact } => {
+            CallEffect::FindFact { fact } => {
                 let answer = self.choose(3) == 1;
                 let found = match fact {
                     Fact::OwnApproval => Found::OwnApproval(answer),
@@ -184,30 +237,29 @@ impl Storm {
                     Fact::Rules | Fact::Pairs | Fact::Saved | Fact::Judge => panic!("{fact:?} is not Lua's"),
                 };
                 let found = (self.choose(3) != 2).then_some(found);
-                self.queue.push_back(Event::FactFound { chat, call, fact, found });
+                self.queue.push_back(Event::call(chat, call, CallEvent::FactFound { fact, found }));
             }
-            Effect::LoadPermissions { chat, call } => {
+            CallEffect::LoadPermissions => {
                 // Loaded, or not; at once or late.
                 let event = match self.choose(3) {
-                    0 => Event::FactFound { chat, call, fact: Fact::Rules, found: None },
-                    _ => Event::PermissionsLoaded { chat, permissions: permissions() },
+                    0 => Event::call(chat, call, CallEvent::FactFound { fact: Fact::Rules, found: None }),
+                    _ => Event::chat(chat, ChatEvent::PermissionsLoaded(permissions())),
                 };
                 self.loose.push(event);
             }
-            Effect::FindPairs { chat, call, .. } => {
+            CallEffect::FindPairs { .. } => {
                 let values = ["ls", "git push", "rm x", "git status"];
                 let some = (0..self.choose(3))
                     .map(|_| Want::new(Pair::new(BASH, values[self.choose(4) as usize]), &permissions().rules))
                     .collect();
                 let found = (self.choose(4) != 3).then_some(Found::Pairs(some));
-                self.loose.push(Event::FactFound { chat, call, fact: Fact::Pairs, found });
+                self.loose.push(Event::call(chat, call, CallEvent::FactFound { fact: Fact::Pairs, found }));
             }
-            Effect::FindSaved { chat, call, approvals, .. } => {
+            CallEffect::FindSaved { approvals, .. } => {
                 let found = Some(Found::Saved(approvals.iter().all(|approval| self.saved.contains(approval))));
-                self.loose.push(Event::FactFound { chat, call, fact: Fact::Saved, found });
+                self.loose.push(Event::call(chat, call, CallEvent::FactFound { fact: Fact::Saved, found }));
             }
-            Effect::SaveApproval { approval, .. } => drop(self.saved.insert(approval)),
-            Effect::AskJudge { chat, call } => {
+            CallEffect::AskJudge => {
                 assert!(self.judging.insert(call), "the judge is asked once");
                 let judged = match self.choose(4) {
                     0 => Judged::Safe("safe".into()),
@@ -217,10 +269,12 @@ impl Storm {
                     _ => return,
                 };
                 let found = Some(Found::Judge(judged));
-                self.loose.push(Event::FactFound { chat, call, fact: Fact::Judge, found });
+                self.loose.push(Event::call(chat, call, CallEvent::FactFound { fact: Fact::Judge, found }));
             }
-            Effect::EndJudge { call, .. } => assert!(self.judging.remove(&call), "what ends was begun"),
-            Effect::AskApproval { chat, call, .. } => {
+            CallEffect::EndJudge { .. } => {
+                assert!(self.judging.remove(&call), "what ends was begun")
+            }
+            CallEffect::AskApproval { .. } => {
                 assert!(self.asked.insert(call), "a call asks once");
                 let answer = match self.choose(6) {
                     0 => Answer::Cancel,
@@ -228,20 +282,20 @@ impl Storm {
                     2 => Answer::Always { pattern: None },
                     _ => Answer::Accept,
                 };
-                let event = Event::ApprovalAnswered { chat, call, answer };
+                let event = Event::call(chat, call, CallEvent::Answered(answer));
                 self.loose.push(event);
             }
-            Effect::RunCmd { chat, call, cmd } => {
+            CallEffect::RunCmd { cmd } => {
                 assert!(!self.stopping.contains(&chat), "a stopped chat runs nothing");
                 let before = cmd.checked_sub(1);
                 assert!(before.is_none_or(|cmd| self.delivered.contains(&(call, cmd))), "cmds run one after another");
                 let succeeded = self.choose(4) != 3;
-                let finished = Event::CmdFinished { chat, call, cmd, succeeded };
+                let finished = Event::call(chat, call, CallEvent::CmdFinished { cmd, succeeded });
                 match self.choose(6) {
                     5 => {
-                        self.queue.push_back(Event::CommandStarted { chat, call, cmd });
+                        self.queue.push_back(Event::call(chat, call, CallEvent::CommandStarted { cmd }));
                         let text = "printed".to_owned();
-                        self.loose.push(Event::CommandFinished { chat, call, cmd, succeeded, text });
+                        self.loose.push(Event::call(chat, call, CallEvent::CommandFinished { cmd, succeeded, text }));
                     }
                     0 => self.queue.push_back(finished),
                     1 => self.loose.push(finished),
@@ -251,86 +305,55 @@ impl Storm {
                         self.loose.push(finished);
                     }
                     // Never answers; the clock or the user ends it.
-                    3 => self.loose.push(Event::CallSkipped { chat }),
+                    3 => self.loose.push(Event::chat(chat, ChatEvent::CallSkipped)),
                     _ => {
-                        self.loose.push(Event::OutputAdded { chat, call, content: "early".into() });
+                        self.loose.push(Event::call(chat, call, CallEvent::OutputAdded { content: "early".into() }));
                         self.loose.push(finished);
                     }
                 }
             }
-            Effect::RunOutput { chat, call, output } => {
+            CallEffect::RunOutput { output } => {
                 if let Output::Success { cmd } = output {
                     assert!(self.delivered.contains(&(call, cmd)), "a cmd succeeds by its own result");
                 }
                 for _ in 0..self.choose(3) {
-                    self.queue.push_back(Event::OutputAdded { chat, call, content: "said".into() });
+                    self.queue.push_back(Event::call(chat, call, CallEvent::OutputAdded { content: "said".into() }));
                 }
                 let outcome = match self.choose(4) {
                     3 => OutputOutcome::Threw("thrown".into()),
                     2 => OutputOutcome::Undefined,
                     _ => OutputOutcome::Ran,
                 };
-                self.queue.push_back(Event::OutputFinished { chat, call, outcome });
+                self.queue.push_back(Event::call(chat, call, CallEvent::OutputFinished(outcome)));
                 if self.choose(4) == 3 {
-                    self.loose.push(Event::OutputAdded { chat, call, content: "late".into() });
+                    self.loose.push(Event::call(chat, call, CallEvent::OutputAdded { content: "late".into() }));
                 }
             }
-            Effect::RunExit { chat, call, shared } => {
+            CallEffect::RunExit { shared } => {
                 let copy = if shared { self.kept.remove(&chat).expect("a copy was kept") } else { call };
                 *self.exits.entry(copy).or_default() += 1;
-                self.queue.push_back(Event::ExitFinished { chat, call });
+                self.queue.push_back(Event::call(chat, call, CallEvent::ExitFinished));
             }
-            Effect::CutContent { chat, call, content, .. } => {
+            CallEffect::Shorten { content, .. } => {
                 let content = content[..1].to_owned();
-                self.loose.push(Event::ContentCut { chat, call, content, media: KeptMedia::default() });
+                self.loose.push(Event::call(chat, call, CallEvent::Shortened { content, media: KeptMedia::default() }));
             }
-            Effect::FinishCall { call, .. } => {
+            CallEffect::FinishCall { .. } => {
                 *self.finished.entry(call).or_default() += 1;
                 assert!(!self.judging.contains(&call), "nobody judges a call that is over");
             }
-            Effect::FinishBatch { chat, .. } => {
-                // One without an `on_exit` is just left.
-                if let Some(copy) = self.kept.remove(&chat) {
-                    assert!(!self.set_up[&copy], "`on_exit` of a shared copy has run by the end of the batch");
-                }
-            }
-            Effect::CloseChat { chat } => {
-                assert!(self.closed.insert(chat), "a chat closes once");
-            }
-            Effect::Log { level, text } => assert_ne!(level, LogLevel::Error, "{text}"),
-            Effect::HoldInput { .. }
-            | Effect::AbortRequest { .. }
-            | Effect::FinishRequest { .. }
-            | Effect::ShowText { .. }
-            | Effect::ShowReasoning { .. }
-            | Effect::ShowProviderCall { .. }
-            | Effect::StartBatch { .. }
-            | Effect::CloseQuestion { .. }
-            | Effect::KillJobs { .. }
-            | Effect::StoreText { .. }
-            | Effect::Notify { .. }
-            | Effect::Tell { .. } => {}
-            Effect::AddMessage { chat, message } => self.told.entry(chat).or_default().push(message),
-            Effect::RestoreMessage { .. } | Effect::RestoreCall { .. } => panic!("nothing was saved"),
-            Effect::TakeBackMessage { chat } => {
-                let taken = self.told.entry(chat).or_default().pop();
-                assert!(matches!(taken.as_deref(), Some(Message::Llm { calls, .. }) if calls.is_empty()), "{taken:?}");
-            }
-            Effect::CutHistory { chat, kept } => {
-                let told = self.told.entry(chat).or_default();
-                assert!(matches!(*told[kept], Message::User { visible: true, .. }), "it goes back into the input");
-                told.truncate(kept);
-            }
-            Effect::ClearChat { chat } => self.told.entry(chat).or_default().clear(),
+            CallEffect::CloseQuestion | CallEffect::KillJobs { .. } | CallEffect::StoreText { .. } => {}
         }
     }
 
     fn answer(&mut self, chat: ChatId, request: RequestId) {
-        self.loose.push(Event::RequestStarted {
+        self.loose.push(Event::request(
             chat,
             request,
-            tools: Arc::from([tool("one", false), tool("two", true), tool("three", true), once("four")]),
-        });
+            RequestEvent::Started {
+                tools: Arc::from([tool("one", false), tool("two", true), tool("three", true), once("four")]),
+            },
+        ));
         let mut items = vec![Item::Text("text".into())];
         for index in 0..self.choose(5) as usize {
             self.calls_made += 1;
@@ -349,10 +372,10 @@ impl Storm {
             1 => items.push(Item::End { reason: EndReason::Length }),
             _ => {}
         }
-        self.loose.push(Event::RequestItems { chat, request, items });
+        self.loose.push(Event::request(chat, request, RequestEvent::Items(items)));
         let end = match self.choose(5) {
-            4 => Event::RequestFailed { chat, request, message: "reset".into() },
-            _ => Event::RequestFinished { chat, request },
+            4 => Event::request(chat, request, RequestEvent::Failed { message: "reset".into() }),
+            _ => Event::request(chat, request, RequestEvent::Finished),
         };
         self.loose.push(end);
     }
@@ -393,26 +416,31 @@ impl Storm {
                 let at = self.choose(self.loose.len() as u32) as usize;
                 Some(self.loose.swap_remove(at))
             }
-            11 => Some(Event::Submitted { chat }),
+            11 => Some(Event::chat(chat, ChatEvent::Submitted)),
             12 => Some(match self.choose(9) {
-                7 => Event::PermissionsLoaded { chat, permissions: permissions() },
-                5 => Event::Retried { chat },
-                6 => Event::LastMessageTaken { chat },
-                0 => Event::ChatStopped { chat },
-                1 => Event::CallSkipped { chat },
-                2 => Event::ChatCleared { chat },
-                3 if self.choose(4) == 3 => Event::ChatClosed { chat },
-                4 => Event::MessageGiven {
+                7 => Event::chat(chat, ChatEvent::PermissionsLoaded(permissions())),
+                5 => Event::chat(chat, ChatEvent::Retried),
+                6 => Event::chat(chat, ChatEvent::LastMessageTaken),
+                0 => Event::chat(chat, ChatEvent::Stopped),
+                1 => Event::chat(chat, ChatEvent::CallSkipped),
+                2 => Event::chat(chat, ChatEvent::Cleared),
+                3 if self.choose(4) == 3 => Event::chat(chat, ChatEvent::Closed),
+                4 => Event::chat(
                     chat,
-                    role: Role::User,
-                    content: "given".into(),
-                    visible: false,
-                    attachments: vec![],
-                },
+                    ChatEvent::MessageGiven {
+                        role: Role::User,
+                        content: "given".into(),
+                        visible: false,
+                        attachments: vec![],
+                    },
+                ),
                 _ => {
                     let call = RequestedCall { wire_id: String::new(), name: "one".into(), arguments: "{}".into() };
                     let tools = Arc::from([tool("one", false)]);
-                    Event::CallsRequested { chat, calls: vec![call], tools, submit: self.choose(2) == 1 }
+                    Event::chat(
+                        chat,
+                        ChatEvent::CallsRequested { calls: vec![call], tools, submit: self.choose(2) == 1 },
+                    )
                 }
             }),
             13 => {
@@ -445,7 +473,7 @@ impl Storm {
                 self.handle(Event::TimePassed);
             } else if let Some(&chat) = chats.iter().find(|chat| self.engine.is_idle(**chat).is_some_and(|idle| !idle))
             {
-                self.handle(Event::ChatStopped { chat });
+                self.handle(Event::chat(chat, ChatEvent::Stopped));
                 assert!(
                     !self.queue.is_empty()
                         || self.engine.is_idle(chat) != Some(false)
@@ -475,10 +503,10 @@ proptest! {
             let limits = Limits { max_bytes: 30, ..Limits::new(Keep::Head) };
             let project = (number == 1).then(|| Arc::from("/project"));
             let settings = ChatSettings { max_parallel, limits, project, ..ChatSettings::default() };
-            storm.handle(Event::ChatOpened { chat, settings });
+            storm.handle(Event::chat(chat, ChatEvent::Opened(settings)));
             chat
         }).collect();
-        storm.handle(Event::Submitted { chat: chats[0] });
+        storm.handle(Event::chat(chats[0], ChatEvent::Submitted));
         while !storm.choices.is_empty() {
             storm.step(&chats);
         }

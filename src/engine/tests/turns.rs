@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::hand::*;
 use crate::adapter::Item;
-use crate::engine::effect::{Effect, Notice, TurnEnd};
-use crate::engine::event::{Answer, ChatSettings, Event, RequestedCall};
+use crate::engine::effect::{ChatEffect, Effect, Notice, TurnEnd};
+use crate::engine::event::{Answer, CallEvent, ChatEvent, ChatSettings, Event, RequestEvent, RequestedCall};
 use crate::message::{Message, Role};
 use crate::tool::{Defined, OwnApproval};
 
@@ -19,18 +19,18 @@ fn what_is_typed_meanwhile_goes_out_with_the_results_and_stays_after_a_stop() {
         let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
         let call = prepared(&effects)[0];
         let preparation = preparation(1, Defined { success: true, ..Defined::default() }, OwnApproval::Ask, None);
-        hand.say(Event::CallPrepared { chat, call, preparation });
-        assert_eq!(hand.say(Event::Submitted { chat }), vec![Effect::HoldInput { chat, waiting: true }]);
-        assert_eq!(hand.say(Event::Submitted { chat }), vec![]);
+        hand.tell_call(call, CallEvent::Prepared(preparation));
+        assert_eq!(hand.tell(ChatEvent::Submitted), vec![Effect::chat(chat, ChatEffect::HoldInput { waiting: true })]);
+        assert_eq!(hand.tell(ChatEvent::Submitted), vec![]);
         if stop {
-            let effects = hand.say(Event::ChatStopped { chat });
-            assert!(effects.contains(&Effect::HoldInput { chat, waiting: false }));
+            let effects = hand.tell(ChatEvent::Stopped);
+            assert!(effects.contains(&Effect::chat(chat, ChatEffect::HoldInput { waiting: false })));
             assert_eq!(ended(&effects), Some(TurnEnd::Stopped));
         } else {
-            hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Accept });
+            hand.tell_call(call, CallEvent::Answered(Answer::Accept));
             let effects = hand.succeed(call, "1");
-            assert!(effects.contains(&Effect::TakeInput { chat }) && !sends(&effects));
-            assert!(sends(&hand.say(Event::InputTaken { chat, text: Some("also".into()), typed: None })));
+            assert!(effects.contains(&Effect::chat(chat, ChatEffect::TakeInput)) && !sends(&effects));
+            assert!(sends(&hand.tell(ChatEvent::InputTaken { text: Some("also".into()), typed: None })));
             let history = hand.engine.history(chat).expect("the chat is there").messages();
             assert_eq!(
                 *history[3],
@@ -48,20 +48,19 @@ fn auto_submit_settings_decide_by_outcome_and_rejected_counts_as_success() {
         let effects = hand.calls("x", &[("c1", "calculator", Err(cut_off()))]);
         assert_eq!(sends(&effects), auto_submit_errors);
         let mut hand = Hand::with(settings);
-        let chat = hand.chat;
         let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
         let call = prepared(&effects)[0];
         let preparation = preparation(1, Defined::default(), OwnApproval::Ask, None);
-        hand.say(Event::CallPrepared { chat, call, preparation });
+        hand.tell_call(call, CallEvent::Prepared(preparation));
         let reason = Some("wrong dir".to_owned());
-        let effects = hand.say(Event::ApprovalAnswered { chat, call, answer: Answer::Reject { reason } });
+        let effects = hand.tell_call(call, CallEvent::Answered(Answer::Reject { reason }));
         assert_eq!(sends(&effects), auto_submit_success);
         assert_eq!(hand.results()[0].1, "The user rejected the calculator tool: wrong dir");
         assert_eq!(ended(&effects), (!auto_submit_success).then_some(TurnEnd::Held));
         // An empty message sends what is held.
         if !auto_submit_success {
-            hand.say(Event::Submitted { chat });
-            assert!(sends(&hand.say(Event::InputTaken { chat, text: None, typed: None })));
+            hand.tell(ChatEvent::Submitted);
+            assert!(sends(&hand.tell(ChatEvent::InputTaken { text: None, typed: None })));
         }
     }
 }
@@ -70,24 +69,24 @@ fn auto_submit_settings_decide_by_outcome_and_rejected_counts_as_success() {
 fn half_an_answer_of_a_failed_request_is_taken_back_when_it_is_sent_again() {
     let mut hand = Hand::new();
     let chat = hand.chat;
-    hand.say(Event::Submitted { chat });
-    let request = request_of(&hand.say(Event::InputTaken { chat, text: Some("hello".into()), typed: None }));
-    hand.say(Event::RequestItems { chat, request, items: vec![Item::Text("half".into())] });
-    let effects = hand.say(Event::RequestFailed { chat, request, message: "reset".into() });
+    hand.tell(ChatEvent::Submitted);
+    let request = request_of(&hand.tell(ChatEvent::InputTaken { text: Some("hello".into()), typed: None }));
+    hand.tell_request(request, RequestEvent::Items(vec![Item::Text("half".into())]));
+    let effects = hand.tell_request(request, RequestEvent::Failed { message: "reset".into() });
     assert_eq!(ended(&effects), Some(TurnEnd::Failed));
-    hand.say(Event::Submitted { chat });
-    let effects = hand.say(Event::InputTaken { chat, text: None, typed: None });
-    assert_eq!(effects[0], Effect::TakeBackMessage { chat });
+    hand.tell(ChatEvent::Submitted);
+    let effects = hand.tell(ChatEvent::InputTaken { text: None, typed: None });
+    assert_eq!(effects[0], Effect::chat(chat, ChatEffect::TakeBackMessage));
     assert!(sends(&effects));
     let history = hand.engine.history(chat).expect("the chat is there").messages();
     assert_eq!(history.len(), 1);
     // A whole answer stays.
     let request = request_of(&effects);
-    hand.say(Event::RequestItems { chat, request, items: vec![Item::Text("whole".into())] });
-    hand.say(Event::RequestFinished { chat, request });
-    hand.say(Event::Submitted { chat });
-    let effects = hand.say(Event::InputTaken { chat, text: None, typed: None });
-    assert_eq!(effects, vec![Effect::Notify { chat, notice: Notice::NothingToSend }]);
+    hand.tell_request(request, RequestEvent::Items(vec![Item::Text("whole".into())]));
+    hand.tell_request(request, RequestEvent::Finished);
+    hand.tell(ChatEvent::Submitted);
+    let effects = hand.tell(ChatEvent::InputTaken { text: None, typed: None });
+    assert_eq!(effects, vec![Effect::chat(chat, ChatEffect::Notify(Notice::NothingToSend))]);
 }
 
 #[test]
@@ -95,25 +94,26 @@ fn a_message_given_after_a_failed_request_is_not_taken_back() {
     for given_before in [false, true] {
         let (mut hand, request) = asked();
         let chat = hand.chat;
-        let given =
-            Event::MessageGiven { chat, role: Role::Llm, content: "given".into(), visible: true, attachments: vec![] };
-        let failed = Event::RequestFailed { chat, request, message: "reset".into() };
+        let given = Event::chat(
+            chat,
+            ChatEvent::MessageGiven { role: Role::Llm, content: "given".into(), visible: true, attachments: vec![] },
+        );
+        let failed = Event::request(chat, request, RequestEvent::Failed { message: "reset".into() });
         let (first, second) = if given_before { (given, failed) } else { (failed, given) };
         hand.say(first);
         hand.say(second);
-        hand.say(Event::Submitted { chat });
-        let effects = hand.say(Event::InputTaken { chat, text: None, typed: None });
-        assert_eq!(effects, vec![Effect::Notify { chat, notice: Notice::NothingToSend }]);
+        hand.tell(ChatEvent::Submitted);
+        let effects = hand.tell(ChatEvent::InputTaken { text: None, typed: None });
+        assert_eq!(effects, vec![Effect::chat(chat, ChatEffect::Notify(Notice::NothingToSend))]);
     }
 }
 
 #[test]
 fn requested_calls_that_a_failed_turn_drops_are_logged_by_name() {
     let (mut hand, request) = asked();
-    let chat = hand.chat;
     let call = RequestedCall { wire_id: String::new(), name: "glob".into(), arguments: String::new() };
-    hand.say(Event::CallsRequested { chat, calls: vec![call], tools: Arc::from([]), submit: false });
-    let effects = hand.say(Event::RequestFailed { chat, request, message: "reset".into() });
+    hand.tell(ChatEvent::CallsRequested { calls: vec![call], tools: Arc::from([]), submit: false });
+    let effects = hand.tell_request(request, RequestEvent::Failed { message: "reset".into() });
     let logged = |effect: &Effect| matches!(effect, Effect::Log { text, .. } if text.ends_with("ended: glob"));
     assert!(effects.iter().any(logged), "{effects:?}");
 }
@@ -122,20 +122,23 @@ fn requested_calls_that_a_failed_turn_drops_are_logged_by_name() {
 fn a_retry_takes_the_last_answer_back_and_runs_no_tool_again() {
     let mut hand = Hand::new();
     let chat = hand.chat;
-    assert_eq!(hand.say(Event::Retried { chat }), vec![Effect::Notify { chat, notice: Notice::NothingToSend }]);
+    assert_eq!(hand.tell(ChatEvent::Retried), vec![Effect::chat(chat, ChatEffect::Notify(Notice::NothingToSend))]);
     let effects = hand.calls("100*50", &[("c1", "calculator", Ok(json!({"num1": 100})))]);
-    assert_eq!(hand.say(Event::Retried { chat }), vec![Effect::Notify { chat, notice: Notice::StillRunning }]);
+    assert_eq!(hand.tell(ChatEvent::Retried), vec![Effect::chat(chat, ChatEffect::Notify(Notice::StillRunning))]);
     let request = request_of(&hand.finish(prepared(&effects)[0], "5000"));
-    hand.say(Event::RequestItems { chat, request, items: vec![Item::Text("It is 5000.".into())] });
-    hand.say(Event::RequestFinished { chat, request });
-    let effects = hand.say(Event::Retried { chat });
-    assert_eq!(effects[..2], [Effect::TakeBackMessage { chat }, Effect::StartTurn { chat }]);
+    hand.tell_request(request, RequestEvent::Items(vec![Item::Text("It is 5000.".into())]));
+    hand.tell_request(request, RequestEvent::Finished);
+    let effects = hand.tell(ChatEvent::Retried);
+    assert_eq!(
+        effects[..2],
+        [Effect::chat(chat, ChatEffect::TakeBackMessage), Effect::chat(chat, ChatEffect::StartTurn)]
+    );
     let request = request_of(&effects);
     assert_eq!(hand.results(), vec![("c1".into(), "5000".into(), false)]);
     // One that failed before it said anything is sent again as it was.
-    hand.say(Event::RequestFailed { chat, request, message: "overloaded".into() });
-    let effects = hand.say(Event::Retried { chat });
-    assert_eq!(effects[0], Effect::StartTurn { chat });
+    hand.tell_request(request, RequestEvent::Failed { message: "overloaded".into() });
+    let effects = hand.tell(ChatEvent::Retried);
+    assert_eq!(effects[0], Effect::chat(chat, ChatEffect::StartTurn));
     assert!(sends(&effects));
 }
 
@@ -143,21 +146,26 @@ fn a_retry_takes_the_last_answer_back_and_runs_no_tool_again() {
 fn editing_the_last_message_forgets_it_and_what_came_of_it() {
     let mut hand = Hand::new();
     let chat = hand.chat;
-    let nothing = vec![Effect::Notify { chat, notice: Notice::NothingToEdit }];
-    assert_eq!(hand.say(Event::LastMessageTaken { chat }), nothing);
-    hand.say(Event::MessageGiven {
-        chat,
+    let nothing = vec![Effect::chat(chat, ChatEffect::Notify(Notice::NothingToEdit))];
+    assert_eq!(hand.tell(ChatEvent::LastMessageTaken), nothing);
+    hand.tell(ChatEvent::MessageGiven {
         role: Role::User,
         content: "context".into(),
         visible: false,
         attachments: vec![],
     });
-    assert_eq!(hand.say(Event::LastMessageTaken { chat }), nothing, "what the user does not see is not theirs");
+    assert_eq!(hand.tell(ChatEvent::LastMessageTaken), nothing, "what the user does not see is not theirs");
     let effects = hand.calls("100*50", &[("c1", "calculator", Ok(json!({"num1": 100})))]);
-    assert_eq!(hand.say(Event::LastMessageTaken { chat }), vec![Effect::Notify { chat, notice: Notice::StillRunning }]);
+    assert_eq!(
+        hand.tell(ChatEvent::LastMessageTaken),
+        vec![Effect::chat(chat, ChatEffect::Notify(Notice::StillRunning))]
+    );
     hand.finish(prepared(&effects)[0], "5000");
-    hand.say(Event::ChatStopped { chat });
-    assert_eq!(hand.say(Event::LastMessageTaken { chat }), vec![Effect::CutHistory { chat, kept: 1 }]);
+    hand.tell(ChatEvent::Stopped);
+    assert_eq!(
+        hand.tell(ChatEvent::LastMessageTaken),
+        vec![Effect::chat(chat, ChatEffect::TruncateHistory { kept: 1 })]
+    );
     assert_eq!(hand.engine.history(chat).map(|history| history.messages().len()), Some(1));
-    assert_eq!(hand.say(Event::LastMessageTaken { chat }), nothing);
+    assert_eq!(hand.tell(ChatEvent::LastMessageTaken), nothing);
 }

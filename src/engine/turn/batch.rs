@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::engine::call::{Carried, Context, End, ToolCall};
-use crate::engine::effect::Effect;
+use crate::engine::call::{Abort, Carried, Context, ToolCall};
+use crate::engine::effect::{ChatEffect, ignore_late};
+use crate::engine::event::{Answer, CallEvent};
 use crate::gate::DOOM_LOOP;
 use crate::message::History;
 use crate::tool::CallId;
@@ -19,8 +20,8 @@ pub struct Batch {
     /// How many results are in the history.
     reported: usize,
     /// Why the calls still queued do not run.
-    cut: Option<End>,
-    /// What the last call that is over hands on to the next of its run.
+    aborted: Option<Abort>,
+    /// What the last call that is over hands on to the next of its row.
     carried: Option<(usize, Carried)>,
     /// Whether the results are wanted by the model.
     pub submit: bool,
@@ -56,8 +57,8 @@ impl Repeats {
 impl Batch {
     /// A batch that has not started.
     pub fn new(mut calls: Vec<ToolCall>, submit: bool) -> Self {
-        find_runs(&mut calls);
-        Self { calls, next: 0, active: Vec::new(), reported: 0, cut: None, carried: None, submit, stuck: None }
+        find_rows(&mut calls);
+        Self { calls, next: 0, active: Vec::new(), reported: 0, aborted: None, carried: None, submit, stuck: None }
     }
 
     /// How many calls wait for their turn.
@@ -75,15 +76,22 @@ impl Batch {
         self.calls.iter().filter_map(ToolCall::result).any(|result| result.status.is_failure())
     }
 
-    /// Why the batch was cut short, if it was.
-    pub fn cut_by(&self) -> Option<&End> {
-        self.cut.as_ref()
+    /// Why the calls that were still queued did not run, if they did not.
+    pub fn aborted_by(&self) -> Option<Abort> {
+        self.aborted
     }
 
-    /// The call with this id, if it was started and has no result yet.
-    pub fn active_mut(&mut self, call: CallId) -> Option<&mut ToolCall> {
-        let calls = &mut self.calls;
-        self.active.iter().find(|&&at| calls[at].id == call).copied().map(|at| &mut calls[at])
+    /// Hands an event to its call, if that was started and has no result yet.
+    pub fn handle(&mut self, ctx: &mut Context, call: CallId, event: CallEvent) {
+        let Some(&at) = self.active.iter().find(|&&at| self.calls[at].id == call) else {
+            return ignore_late(ctx.effects, format_args!("(call {}) for chat {}", call.0, ctx.chat.0));
+        };
+        let call = &mut self.calls[at];
+        let cancels = event == CallEvent::Answered(Answer::Cancel) && call.is_asking();
+        call.handle(ctx, event);
+        if cancels {
+            self.abort_queue(Abort::Cancelled);
+        }
     }
 
     /// Every started call without a result.
@@ -99,9 +107,9 @@ impl Batch {
     }
 
     /// The calls still queued will not run.
-    pub fn cut_queue(&mut self, why: End) {
+    pub fn abort_queue(&mut self, why: Abort) {
         // A stop after a cancel is a stop.
-        self.cut = Some(why);
+        self.aborted = Some(why);
     }
 
     /// Puts results into the history and starts what may run now.
@@ -110,8 +118,8 @@ impl Batch {
             let (calls, carried) = (&self.calls, &mut self.carried);
             self.active.retain(|&at| {
                 let is_over = calls[at].result().is_some();
-                if let Some(run) = calls[at].run.filter(|_| is_over) {
-                    *carried = Some((run, calls[at].carried));
+                if let Some(row) = calls[at].row.filter(|_| is_over) {
+                    *carried = Some((row, calls[at].carried));
                 }
                 !is_over
             });
@@ -124,11 +132,11 @@ impl Batch {
             self.active.push(at);
             ctx.rest = self.queued();
             let call = &mut self.calls[at];
-            if let Some((_, carried)) = self.carried.filter(|(run, _)| call.run == Some(*run)) {
+            if let Some((_, carried)) = self.carried.filter(|(row, _)| call.row == Some(*row)) {
                 call.carried = carried;
             }
-            match &self.cut {
-                Some(why) => call.cut(ctx, why.clone()),
+            match self.aborted {
+                Some(why) => call.abort(ctx, why),
                 None => {
                     call.repeated = repeats.note(call);
                     if call.repeated >= DOOM_LOOP && call.is_unusable() {
@@ -142,11 +150,11 @@ impl Batch {
 
     fn may_start(&self, max_parallel: usize) -> bool {
         let mut active = self.active.iter().map(|&at| &self.calls[at]);
-        let run = self.calls[self.next].run;
-        if run.is_some() && active.clone().any(|call| call.run == run) {
+        let row = self.calls[self.next].row;
+        if row.is_some() && active.clone().any(|call| call.row == row) {
             return false;
         }
-        if self.cut.is_some() {
+        if self.aborted.is_some() {
             return active.all(ToolCall::is_running);
         }
         self.active.is_empty()
@@ -159,22 +167,22 @@ impl Batch {
         while let Some(call) = self.calls.get(self.reported) {
             let Some(result) = call.result() else { return };
             history.push_shared(Arc::clone(&result.message));
-            ctx.emit(Effect::AddMessage { chat: ctx.chat, message: Arc::clone(&result.message) });
+            ctx.emit(ChatEffect::AddMessage { message: Arc::clone(&result.message) });
             self.reported += 1;
         }
     }
 }
 
-/// Finds the runs of calls that share their handlers: calls of one such tool in a row. Those that cannot run share nothing,
-/// and one alone has nobody to share with.
-fn find_runs(calls: &mut [ToolCall]) {
+/// Finds the rows of calls that share their handlers: calls of one such tool, one behind the other. Those that cannot run
+/// share nothing, and one alone has nobody to share with.
+fn find_rows(calls: &mut [ToolCall]) {
     let same = |one: &ToolCall, next: &ToolCall| one.handlers_once && next.handlers_once && one.name == next.name;
-    for (number, run) in calls.chunk_by_mut(same).enumerate() {
-        let usable = run.iter().filter(|call| !call.is_unusable()).count();
+    for (number, row) in calls.chunk_by_mut(same).enumerate() {
+        let usable = row.iter().filter(|call| !call.is_unusable()).count();
         if usable > 1 {
-            run.iter_mut().for_each(|call| call.run = Some(number));
-            if let Some(last) = run.iter_mut().rev().find(|call| !call.is_unusable()) {
-                last.ends_run = true;
+            row.iter_mut().for_each(|call| call.row = Some(number));
+            if let Some(last) = row.iter_mut().rev().find(|call| !call.is_unusable()) {
+                last.ends_row = true;
             }
         }
     }

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 
 use super::files::Sink;
 use super::*;
-use crate::engine::effect::TurnEnd;
+use crate::engine::effect::{ChatEffect, Effect, TurnEnd};
 use crate::message::Message;
 
 const CHAT: ChatId = ChatId(1);
@@ -25,7 +25,7 @@ fn llm(content: &str) -> Arc<Message> {
 }
 
 fn said(message: Arc<Message>) -> Effect {
-    Effect::AddMessage { chat: CHAT, message }
+    Effect::chat(CHAT, ChatEffect::AddMessage { message })
 }
 
 fn store(folder: &Path) -> (Store, Arc<Inbox>) {
@@ -93,7 +93,7 @@ fn a_chat_is_written_from_its_first_message_on_private_and_listed() {
     assert_eq!((mode(&folder), mode(&only_file(&folder))), (0o700, 0o600));
     // What changed before the first line was written is in it.
     assert!(text(&only_file(&folder)).lines().next().unwrap().contains("\"model\":\"m\""));
-    store.record(&Effect::ShowText { chat: ChatId(2), text: "of a chat that is not saved".into() });
+    store.record(&Effect::chat(ChatId(2), ChatEffect::ShowText { text: "of a chat that is not saved".into() }));
     store.finish();
     assert!(!text(&only_file(&folder)).contains("not saved"));
 }
@@ -104,7 +104,7 @@ fn what_is_not_written_when_the_editor_ends_is_written_then() {
     let (store, _) = store(folder.path());
     store.save(CHAT, meta());
     store.record(&said(user("hello")));
-    store.record(&Effect::ShowText { chat: CHAT, text: "half an ans".into() });
+    store.record(&Effect::chat(CHAT, ChatEffect::ShowText { text: "half an ans".into() }));
     store.finish();
     assert!(text(&only_file(folder.path())).contains("half an ans"));
     store.record(&said(user("too late")));
@@ -126,7 +126,7 @@ fn a_file_goes_on_in_its_place_after_a_line_that_was_cut_off() {
     let (id, restored) = store.go_on(CHAT, loaded, true);
     assert_eq!((id.as_deref(), restored.skipped, restored.interrupted), (Some("1-2-3"), 1, true));
     store.record(&said(user("more")));
-    store.record(&Effect::CloseChat { chat: CHAT });
+    store.record(&Effect::chat(CHAT, ChatEffect::CloseChat));
     let again = load(&store, "1-2-3");
     assert_eq!((contents(&again), again.copied), (["hello", "half", "more"].map(String::from).to_vec(), None));
     assert_eq!((again.saved.restored.skipped, again.saved.restored.interrupted), (1, false));
@@ -145,9 +145,9 @@ fn a_chat_that_is_open_a_closed_file_and_one_elsewhere_go_on_in_copies() {
     let (copy, _) = store.go_on(ChatId(2), busy, true);
     assert_ne!(copy.as_ref(), Some(&id));
     assert_eq!(list(&store).len(), 1, "a copy of which nothing is new is none");
-    store.record(&Effect::AddMessage { chat: ChatId(2), message: user("more") });
+    store.record(&Effect::chat(ChatId(2), ChatEffect::AddMessage { message: user("more") }));
     assert_eq!(list(&store).len(), 2);
-    store.record(&Effect::CloseChat { chat: ChatId(2) });
+    store.record(&Effect::chat(ChatId(2), ChatEffect::CloseChat));
     assert_eq!(contents(&load(&store, &copy.unwrap())), ["hello", "more"]);
 
     let elsewhere = home.path().join("mine.jsonl");
@@ -156,7 +156,7 @@ fn a_chat_that_is_open_a_closed_file_and_one_elsewhere_go_on_in_copies() {
     assert_eq!(loaded.copied, Some(CopyReason::Elsewhere));
     let (none, restored) = store.go_on(ChatId(3), loaded, false);
     assert_eq!((none, restored.history.messages().len()), (None, 1));
-    store.record(&Effect::AddMessage { chat: ChatId(3), message: user("more") });
+    store.record(&Effect::chat(ChatId(3), ChatEffect::AddMessage { message: user("more") }));
     assert_eq!(list(&store).len(), 2, "it is not saved");
 }
 
@@ -189,7 +189,7 @@ fn a_file_in_place_of_the_folder_is_told_and_what_was_said_is_saved_when_it_is_g
     let (store, inbox) = store(&folder);
     store.save(CHAT, meta());
     let told = || match inbox.pop() {
-        Some(Event::SavingChanged { chat: CHAT, text }) => Some(text),
+        Some(Event::Addressed { chat: CHAT, event: ChatEvent::SavingChanged { text } }) => Some(text),
         None => None,
         other => panic!("{other:?}"),
     };
@@ -205,7 +205,7 @@ fn a_file_in_place_of_the_folder_is_told_and_what_was_said_is_saved_when_it_is_g
     store.record(&said(user("three")));
     assert_eq!(list(&store).len(), 1);
     assert!(told().is_some_and(|text| text.starts_with("This chat is saved again, in ")));
-    store.record(&Effect::CloseChat { chat: CHAT });
+    store.record(&Effect::chat(CHAT, ChatEffect::CloseChat));
     let id = only_file(&folder).file_stem().unwrap().to_str().unwrap().to_owned();
     assert_eq!(contents(&load(&store, &id)), ["one", "two", "three"]);
 }
@@ -369,7 +369,7 @@ fn ends_of_turns_are_written_in_order_with_what_came_before() {
     store.save(CHAT, meta());
     for turn in 0..200 {
         store.record(&said(user(&turn.to_string())));
-        store.record(&Effect::FinishTurn { chat: CHAT, end: TurnEnd::Done });
+        store.record(&Effect::chat(CHAT, ChatEffect::FinishTurn { end: TurnEnd::Done }));
     }
     store.finish();
     let text = text(&only_file(folder.path()));
