@@ -35,6 +35,7 @@ mod questions;
 mod random_keys;
 mod resume;
 mod screens;
+mod sources;
 mod text;
 mod turns;
 mod windows;
