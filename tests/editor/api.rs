@@ -2,6 +2,7 @@
 
 mod life;
 mod messages;
+mod options;
 
 use crate::chat;
 use crate::support::Editor;

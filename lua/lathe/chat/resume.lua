@@ -77,7 +77,7 @@ local function restore(loaded)
       notify.warn(text)
     end
   end
-  return (chats.new({ adapter = adapter, model = model, _restored = loaded, _cwd = cwd }))
+  return (chats.create({ adapter = adapter, model = model }, { loaded = loaded, cwd = cwd }))
 end
 
 ---Goes on with a saved chat; one that is open here is shown.

@@ -60,33 +60,34 @@ function M.start(name, args, callback, opts)
       end)
     end
   end
-  chat, message = chats.new({ hidden = true, _unlisted = true, _opens_for_questions = true })
+  local status, display, code, outcome
+  chat, message = chats.create({ hidden = true }, {
+    is_single_call = true,
+    run_opts = opts or {},
+    on_call_finished = function(call, call_status)
+      status, code, outcome = call_status, call.code, call.outcome
+      display = call.block and call.block.body and table.concat(call.block.body, "\n") or nil
+    end,
+    on_turn_finished = function()
+      finish({
+        status = status or "stopped",
+        content = content_of(chat) or "",
+        display = display,
+        code = code,
+        outcome = outcome,
+      })
+      chat:close()
+    end,
+  })
   if not chat then
     finish({ status = "error", content = message })
     return cancel
   end
-  chat.run_opts = opts or {}
   local fault = chat.tool_registry:use(name)
   if fault then
     chat:close()
     finish({ status = "error", content = fault.message })
     return cancel
-  end
-  local status, display, code, outcome
-  chat.on_call_finished = function(call, call_status)
-    status, code, outcome = call_status, call.code, call.outcome
-    display = call.block and call.block.body and table.concat(call.block.body, "\n") or nil
-  end
-  chat.on_turn_finished = function()
-    local content = content_of(chat)
-    finish({
-      status = status or "stopped",
-      content = content or "",
-      display = display,
-      code = code,
-      outcome = outcome,
-    })
-    chat:close()
   end
   local ok, err = pcall(calls.request, chat, { { name = name, arguments = args or {} } }, false)
   if not ok then

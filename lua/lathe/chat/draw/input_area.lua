@@ -3,7 +3,7 @@
 local Input = {}
 
 local block = require("lathe.chat.draw.block")
-local buffer = require("lathe.chat.draw.buffer")
+local buffer_lines = require("lathe.chat.draw.buffer_lines")
 local input_hints = require("lathe.chat.draw.input_hints")
 
 local api = vim.api
@@ -64,7 +64,7 @@ end
 ---Takes away what the user has typed; undo brings it back.
 function Input:clear_input()
   local _, row, has_heading, end_row = input_lines(self)
-  buffer.edit(self, function()
+  buffer_lines.edit(self, function()
     api.nvim_buf_set_lines(self.bufnr, has_heading and row + 1 or row, end_row, false, { "" })
   end)
 end
@@ -77,7 +77,7 @@ function Input:add_input(text)
   end
   local lines, row, has_heading, end_row = input_lines(self)
   local new = block.split(text)
-  buffer.edit(self, function()
+  buffer_lines.edit(self, function()
     if not lines[1] then
       end_row = row
       new = vim.list_extend({ self.heading, "" }, new)
@@ -119,7 +119,7 @@ function Input:take_input()
     return nil
   end
   local bufnr = self.bufnr
-  buffer.write(self, function()
+  buffer_lines.write(self, function()
     api.nvim_buf_set_lines(bufnr, end_row, -1, false, { "", self.heading, "", "" })
     if not has_heading then
       api.nvim_buf_set_lines(bufnr, row, row, false, { self.heading, "" })

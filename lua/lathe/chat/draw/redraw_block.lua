@@ -5,7 +5,7 @@ local Blocks = {}
 
 local block = require("lathe.chat.draw.block")
 local input_hints = require("lathe.chat.draw.input_hints")
-local buffer = require("lathe.chat.draw.buffer")
+local buffer_lines = require("lathe.chat.draw.buffer_lines")
 local folds = require("lathe.chat.draw.folds")
 
 local api = vim.api
@@ -95,7 +95,7 @@ function Blocks:rewrite(call_block)
   call_block.dirty = false
   local mark = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_range, call_block.range, { details = true })
   local row = mark[1]
-  if not row or mark[3].end_row < row or buffer.line(self.bufnr, row) ~= call_block.first then
+  if not row or mark[3].end_row < row or buffer_lines.line(self.bufnr, row) ~= call_block.first then
     -- The user has removed it or moved its lines about: show it as a new one, its outcome must not be lost.
     call_block.range, call_block.look = nil, nil
     self.live[call_block] = nil

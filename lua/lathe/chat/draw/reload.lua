@@ -2,7 +2,7 @@
 ---@class lathe.Render
 local Reread = {}
 
-local buffer = require("lathe.chat.draw.buffer")
+local buffer_lines = require("lathe.chat.draw.buffer_lines")
 local folds = require("lathe.chat.draw.folds")
 local input_hints = require("lathe.chat.draw.input_hints")
 
@@ -40,7 +40,7 @@ function Reread:restore(snapshot)
   local bufnr = self.bufnr
   -- Marks outlive the text, but not where they were. First: Neovim 0.11 aborts when lines push many such marks along.
   api.nvim_buf_clear_namespace(bufnr, -1, 0, -1)
-  buffer.write(self, function()
+  buffer_lines.write(self, function()
     api.nvim_buf_set_lines(bufnr, 0, -1, false, snapshot.lines)
   end)
   local last_row = #snapshot.lines - 1

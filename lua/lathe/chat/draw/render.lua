@@ -3,7 +3,7 @@
 local M = {}
 
 local block = require("lathe.chat.draw.block")
-local buffer = require("lathe.chat.draw.buffer")
+local buffer_lines = require("lathe.chat.draw.buffer_lines")
 local queued_lines = require("lathe.chat.draw.queued_lines")
 local folds = require("lathe.chat.draw.folds")
 local autoscroll = require("lathe.chat.draw.autoscroll")
@@ -313,22 +313,22 @@ local function write_queue(self)
   local row = self:input_row()
   if #lines == 0 then
     if marks[1] then -- an answer begins where the history ends
-      place_answer(self, buffer.line(bufnr, row - 1) == "" and row - 2 or row - 1)
+      place_answer(self, buffer_lines.line(bufnr, row - 1) == "" and row - 2 or row - 1)
     end
     return
   end
-  if buffer.line(bufnr, row) ~= self.heading then
+  if buffer_lines.line(bufnr, row) ~= self.heading then
     api.nvim_buf_set_lines(bufnr, row, row, false, { self.heading, "" })
     self:place_input(row)
   end
-  if buffer.line(bufnr, row - 1) == "" then
+  if buffer_lines.line(bufnr, row - 1) == "" then
     row = row - 1 -- the history ends with an empty line: new text goes before it
   else
     lines[#lines + 1] = ""
   end
   if joined and row > 0 then
     row = row - 1
-    local col = #buffer.line(bufnr, row)
+    local col = #buffer_lines.line(bufnr, row)
     api.nvim_buf_set_text(bufnr, row, col, row, col, lines)
   else
     api.nvim_buf_set_lines(bufnr, row, row, false, lines)
@@ -360,7 +360,7 @@ function Render:flush()
     return
   end
   local followers = autoscroll.followers(self.bufnr, self:input_row())
-  local ok, err = pcall(buffer.write, self, function()
+  local ok, err = pcall(buffer_lines.write, self, function()
     local dirty = self.dirty
     self.dirty = vim.list_slice(dirty, MAX_ITEMS + 1)
     for _, call_block in ipairs(vim.list_slice(dirty, 1, MAX_ITEMS)) do
@@ -470,7 +470,7 @@ local function cut_from(self, row)
     self.states[mark[1]], self.sources[mark[1]] = nil, nil
   end
   local followers = autoscroll.followers(self.bufnr, to)
-  buffer.write(self, function()
+  buffer_lines.write(self, function()
     for _, ns in ipairs({ ns_heading, ns_look, ns_range, ns_question }) do
       api.nvim_buf_clear_namespace(self.bufnr, ns, row, to)
     end
@@ -505,7 +505,7 @@ function Render:cut_to_last_message()
   end
   self.role, self.last_message = nil, nil
   for _, heading in ipairs(api.nvim_buf_get_extmarks(self.bufnr, ns_heading, 0, -1, {})) do
-    if buffer.line(self.bufnr, heading[2]) == self.heading then
+    if buffer_lines.line(self.bufnr, heading[2]) == self.heading then
       self.last_message = heading[1]
     end
   end
@@ -523,7 +523,7 @@ function Render:clear()
   for _, ns in ipairs({ ns_heading, ns_answer, ns_range, ns_look, ns_question, ns_spin }) do
     api.nvim_buf_clear_namespace(self.bufnr, ns, 0, -1)
   end
-  buffer.write(self, function()
+  buffer_lines.write(self, function()
     api.nvim_buf_set_lines(self.bufnr, 0, row, false, {})
   end)
   input_hints.show(self)
