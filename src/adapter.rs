@@ -6,6 +6,7 @@ mod body;
 mod fault;
 mod fit;
 mod gemini;
+mod halves;
 mod item;
 mod names;
 mod ollama;

@@ -1,9 +1,12 @@
 //! What all decoders of JSON events have in common: framing, one end, one text for each way in which an answer is none.
 //! What an event means is the codec's business.
 
+use std::borrow::Cow;
+
 use serde_json::{Deserializer, Map, Value};
 
 use super::fault::{self, error_text};
+use super::halves::{self, Joined};
 use super::item::{EndReason, Item, ProviderCall};
 use super::request::{Asked, Dialect};
 use super::sse::{Body, Frame};
@@ -31,9 +34,14 @@ pub trait Codec: Default {
 pub struct Answer {
     asked: Asked,
     items: Vec<Item>,
-    calls: usize,
     usage: Option<(u64, u64)>,
     reason: Option<EndReason>,
+    /// The server cuts characters over two chunks: pieces may end with half of one.
+    halves: bool,
+    text: Joined,
+    reasoning: Joined,
+    /// By the place of the call.
+    arguments: Vec<Joined>,
     /// Something that belongs to an answer has arrived.
     seen: bool,
     /// The provider said that nothing follows.
@@ -55,6 +63,7 @@ impl Answer {
     /// More text.
     pub fn text(&mut self, text: impl Into<String>) {
         let text = text.into();
+        let text = if self.halves { self.text.push(text) } else { text };
         if !text.is_empty() {
             self.items.push(Item::Text(text));
         }
@@ -63,6 +72,7 @@ impl Answer {
     /// More reasoning.
     pub fn reasoning(&mut self, text: impl Into<String>) {
         let text = text.into();
+        let text = if self.halves { self.reasoning.push(text) } else { text };
         if !text.is_empty() {
             self.items.push(Item::Reasoning(text));
         }
@@ -70,17 +80,35 @@ impl Answer {
 
     /// A call begins; returns its place among the calls.
     pub fn call(&mut self, wire_id: &str, name: &str) -> usize {
-        let (index, name) = (self.calls, self.asked.names.tool(name).to_owned());
+        self.end_texts();
+        let (index, name) = (self.arguments.len(), self.asked.names.tool(name).to_owned());
         self.items.push(Item::CallStarted { index, wire_id: wire_id.to_owned(), name });
-        self.calls += 1;
+        self.arguments.push(Joined::default());
         index
     }
 
     /// More arguments of a call.
     pub fn arguments(&mut self, index: usize, text: impl Into<String>) {
         let text = text.into();
+        let text = match self.arguments.get_mut(index) {
+            Some(joined) if self.halves => joined.push(text),
+            Some(_) | None => text,
+        };
         if !text.is_empty() {
             self.items.push(Item::CallArguments { index, text });
+        }
+    }
+
+    /// No other half of a character comes.
+    fn end_texts(&mut self) {
+        if self.halves {
+            let (reasoning, text) = (self.reasoning.finish(), self.text.finish());
+            self.items.extend((!reasoning.is_empty()).then_some(Item::Reasoning(reasoning)));
+            self.items.extend((!text.is_empty()).then_some(Item::Text(text)));
+            for (index, joined) in self.arguments.iter_mut().enumerate() {
+                let text = joined.finish();
+                self.items.extend((!text.is_empty()).then_some(Item::CallArguments { index, text }));
+            }
         }
     }
 
@@ -213,9 +241,11 @@ impl<C: Codec> Reader<C> {
 
     /// Servers that forget the blank line between two events put several in one.
     fn data(&mut self, data: &[u8]) {
-        let text = String::from_utf8_lossy(data);
+        let text = halves::text(data);
+        self.answer.halves |= matches!(text, Cow::Owned(_));
         let mut rest = self.values(&text);
-        if let Some(mended) = without_half_pairs(rest) {
+        if let Some(mended) = halves::without_half_pairs(rest) {
+            self.answer.halves = true;
             rest = if self.values(&mended).is_empty() { "" } else { rest };
         }
         match rest {
@@ -240,7 +270,10 @@ impl<C: Codec> Reader<C> {
     }
 
     fn document(&mut self, document: &[u8]) {
-        if let Ok(value) = serde_json::from_slice(document) {
+        let text = halves::text(document);
+        let mended = halves::without_half_pairs(&text);
+        self.answer.halves |= mended.is_some() || matches!(text, Cow::Owned(_));
+        if let Ok(value) = serde_json::from_str(mended.as_deref().unwrap_or(&text)) {
             self.value(value);
         }
         if self.answer.seen {
@@ -279,15 +312,19 @@ impl<C: Codec> Reader<C> {
         if self.answer.failed {
             return;
         }
-        let kept = self.codec.finish(&mut self.answer);
+        let mut kept = self.codec.finish(&mut self.answer);
         let answer = &mut self.answer;
         if answer.failed {
             return;
         }
+        answer.end_texts();
+        if answer.halves {
+            kept.iter_mut().for_each(halves::resolve);
+        }
         answer.items.extend(kept.map(|data| Item::Opaque(answer.asked.origin.opaque(data))));
         answer.items.extend(answer.usage.map(|(input, output)| Item::Usage { input, output }));
         let reason = match answer.reason.take() {
-            None | Some(EndReason::Stop) if answer.calls > 0 => EndReason::ToolCalls,
+            None | Some(EndReason::Stop) if !answer.arguments.is_empty() => EndReason::ToolCalls,
             reason => reason.unwrap_or(EndReason::Stop),
         };
         answer.items.push(Item::End { reason });
@@ -306,33 +343,6 @@ pub fn error_in(object: &Map<String, Value>) -> Option<String> {
     let error = error.or_else(|| (is_error("object") || is_error("type")).then(|| Value::Object(object.clone())))?;
     let text = fault::message_in(&error).unwrap_or_else(|| format!("The server reports an error: {error}"));
     Some(fault::one_line(&text))
-}
-
-/// The text with a replacement character for each half of a surrogate pair that stands alone; none when there is no such
-/// half. Servers that cut text by UTF-16 units send the halves in two chunks.
-pub fn without_half_pairs(text: &str) -> Option<String> {
-    let unit = |at: usize| {
-        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let mut mended = String::new();
-    let mut copied = 0;
-    let mut at = 0;
-    while let Some(found) = text[at..].find('\\') {
-        at += found;
-        let Some(first) = unit(at) else {
-            at += 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8);
-            continue;
-        };
-        let is_pair = matches!(first, 0xd800..=0xdbff) && matches!(unit(at + 6), Some(0xdc00..=0xdfff));
-        if !is_pair && matches!(first, 0xd800..=0xdfff) {
-            mended.push_str(&text[copied..at]);
-            mended.push(char::REPLACEMENT_CHARACTER);
-            copied = at + 6;
-        }
-        at += if is_pair { 12 } else { 6 };
-    }
-    (copied > 0).then(|| mended + &text[copied..])
 }
 
 /// A text field of an object, taken out.

@@ -37,8 +37,8 @@ enum Mode {
     /// Nothing but blanks and perhaps a piece of a byte order mark so far.
     Start(Vec<u8>),
     Events(Events),
-    /// Each line is an event; the one whose end has not arrived.
-    Lines(Vec<u8>),
+    /// Each line is an event, or the whole is one that goes over several.
+    Lines(Lines),
     Whole(Vec<u8>),
     Over,
 }
@@ -56,7 +56,7 @@ impl Body {
 
     /// A body each of whose lines is an event by itself.
     pub fn lines() -> Self {
-        Self { mode: Mode::Lines(Vec::new()), ..Self::default() }
+        Self { mode: Mode::Lines(Lines::default()), ..Self::default() }
     }
 
     /// Takes more bytes.
@@ -91,10 +91,10 @@ impl Body {
                 self.start.extend_from_slice(&bytes[..kept]);
                 events.push(bytes, self.limit, frames)
             }
-            Mode::Lines(line) => {
+            Mode::Lines(lines) => {
                 let kept = bytes.len().min(KEPT_BYTES - self.start.len());
                 self.start.extend_from_slice(&bytes[..kept]);
-                take_lines(line, bytes, self.limit, frames)
+                lines.push(bytes, self.limit, frames)
             }
             Mode::Whole(whole) => {
                 let fits = whole.len() + bytes.len() <= self.limit;
@@ -120,7 +120,7 @@ impl Body {
                     frames.push(Frame::TooLong);
                 }
             }
-            Mode::Lines(line) => frames.extend(line_event(&line)),
+            Mode::Lines(lines) => frames.extend(line_event(&lines.event)),
             Mode::Whole(whole) => frames.push(Frame::Whole(whole)),
             Mode::Start(_) | Mode::Over => {}
         }
@@ -142,20 +142,56 @@ fn without_blanks(bytes: &[u8]) -> &[u8] {
     rest
 }
 
-/// Cuts off the lines that are complete. Returns false when one is too long.
-fn take_lines(line: &mut Vec<u8>, bytes: &[u8], limit: usize, frames: &mut Vec<Frame>) -> bool {
-    let mut rest = bytes;
-    while let Some(end) = memchr(b'\n', rest) {
-        if line.len() + end > limit {
-            return false;
+/// Lines of JSON, one event each; a document that is printed over several lines is one event, too.
+#[derive(Debug, Default)]
+struct Lines {
+    /// The event whose end has not arrived.
+    event: Vec<u8>,
+    /// How deep in objects and lists it is.
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Lines {
+    /// Cuts off the events that are complete. Returns false when one is too long.
+    fn push(&mut self, bytes: &[u8], limit: usize, frames: &mut Vec<Frame>) -> bool {
+        let mut rest = bytes;
+        while let Some(end) = memchr(b'\n', rest) {
+            if self.event.len() + end >= limit {
+                return false;
+            }
+            self.take(&rest[..end]);
+            rest = &rest[end + 1..];
+            if self.depth > 0 {
+                self.event.push(b'\n');
+            } else {
+                frames.extend(line_event(&self.event));
+                *self = Self::default();
+            }
         }
-        line.extend_from_slice(&rest[..end]);
-        frames.extend(line_event(line));
-        line.clear();
-        rest = &rest[end + 1..];
+        self.take(rest);
+        self.event.len() <= limit
     }
-    line.extend_from_slice(rest);
-    line.len() <= limit
+
+    fn take(&mut self, bytes: &[u8]) {
+        self.event.extend_from_slice(bytes);
+        // What is no JSON ends with its line.
+        if !without_blanks(&self.event).starts_with(b"{") {
+            return;
+        }
+        for byte in bytes {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' if self.in_string => self.escaped = true,
+                b'"' => self.in_string = !self.in_string,
+                _ if self.in_string => {}
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
 }
 
 fn line_event(line: &[u8]) -> Option<Frame> {
@@ -368,6 +404,17 @@ mod tests {
             assert_eq!(frames_of(vec![left, right]), wanted, "cut at {cut}");
         }
         assert_eq!(frames_of(body.chunks(1).collect()), wanted);
+        let printed = "{\n  \"a\": {\n\"}\\\"\": 1}\n}\n{\"b\":2}\nplain {\n{}";
+        let wanted = [event("{\n  \"a\": {\n\"}\\\"\": 1}\n}"), event("{\"b\":2}"), event("plain {"), event("{}")];
+        let frames_of_printed = |size: usize| {
+            let mut body = Body::lines();
+            let mut frames: Vec<Frame> = printed.as_bytes().chunks(size).flat_map(|piece| body.push(piece)).collect();
+            frames.extend(body.finish());
+            frames
+        };
+        for size in [1, 2, 3, 7, 100] {
+            assert_eq!(frames_of_printed(size), wanted, "{size}");
+        }
         assert_eq!(frames_of(vec![&[b'x'; 21]]), [Frame::TooLong]);
         assert_eq!(frames_of(vec![&[b'x'; 20], b"x\n"]), [Frame::TooLong]);
     }

@@ -52,6 +52,58 @@ fn r059_a_long_event_cut_inside_a_character_is_the_same_on_every_wire() {
     }
 }
 
+/// An answer that says two texts, in one event each. The texts are JSON without quotes.
+fn saying_twice(wire: Wire, first: &[u8], second: &[u8]) -> Vec<u8> {
+    let event = |text: &str| match wire {
+        Wire::OpenAi => json!({"choices": [{"delta": {"content": text}}]}),
+        Wire::OpenAiResponses => json!({"type": "response.output_text.delta", "output_index": 0, "delta": text}),
+        Wire::Anthropic => {
+            let delta = json!({"type": "text_delta", "text": text});
+            json!({"type": "content_block_delta", "index": 0, "delta": delta})
+        }
+        Wire::Gemini => json!({"candidates": [{"content": {"parts": [{"text": text}]}}]}),
+        Wire::Ollama => json!({"message": {"content": text}}),
+    };
+    let begin = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}});
+    let end = match wire {
+        Wire::OpenAi => json!({"choices": [{"delta": {}, "finish_reason": "stop"}]}),
+        Wire::OpenAiResponses => json!({"type": "response.completed", "response": {"status": "completed"}}),
+        Wire::Anthropic => json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
+        Wire::Gemini => json!({"candidates": [{"finishReason": "STOP"}]}),
+        Wire::Ollama => json!({"message": {"content": ""}, "done": true, "done_reason": "stop"}),
+    };
+    let begin = (wire == Wire::Anthropic).then_some(begin);
+    let mut body = Vec::new();
+    for event in begin.into_iter().chain([event("FIRST"), event("SECOND"), end]) {
+        let line = if wire == Wire::Ollama { format!("{event}\n") } else { format!("data: {event}\n\n") };
+        body.extend(line.into_bytes());
+    }
+    for (mark, text) in [("FIRST", first), ("SECOND", second)] {
+        let at = body.windows(mark.len()).position(|bytes| bytes == mark.as_bytes()).expect("the mark");
+        body.splice(at..at + mark.len(), text.iter().copied());
+    }
+    body
+}
+
+#[test]
+fn a_character_cut_over_two_events_waits_for_its_second_half_on_every_wire() {
+    let crab = "🦀".as_bytes();
+    let cuts = [&crab[..1], &crab[..2], &crab[..3]].map(|left| (left.to_vec(), crab[left.len()..].to_vec()));
+    let escapes = (br"\ud83e".to_vec(), br"\udd80".to_vec());
+    for (name, wire) in Wire::ALL {
+        for (left, right) in cuts.iter().chain([&escapes]) {
+            let body = saying_twice(*wire, &[b"a", &left[..]].concat(), &[&right[..], b"b"].concat());
+            assert_eq!(items(*wire, &body), [text("a"), text("🦀b"), end(EndReason::Stop)], "{name}: {left:x?}");
+            let body = saying_twice(*wire, &[b"a", &left[..]].concat(), b"b");
+            let said: String = items(*wire, &body)
+                .iter()
+                .map(|item| if let Item::Text(text) = item { &text[..] } else { "" })
+                .collect();
+            assert_eq!(said, "a\u{fffd}b", "{name}: {left:x?}");
+        }
+    }
+}
+
 #[test]
 fn r049_a_long_name_is_cut_on_every_wire_and_maps_back() {
     let long = format!("{}__{}", "s".repeat(40), "t".repeat(41));
@@ -245,4 +297,32 @@ proptest! {
 
 fn body_of(wire: Wire, history: &[Message]) {
     body(wire, history, &[], json!({"model": "m-1"}));
+}
+
+#[test]
+fn recordings_are_read_the_same_at_every_cut_and_with_both_line_ends() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut played = 0;
+    for file in std::fs::read_dir(folder).expect("fixtures").map(|file| file.expect("a file").path()) {
+        let name = file.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+        // The longest name first: `openai_responses` is no `openai`.
+        let wire = Wire::ALL.iter().filter(|(wire, _)| name.starts_with(&format!("{wire}_")));
+        let Some((_, wire)) = wire.max_by_key(|(wire, _)| wire.len()) else { continue };
+        let recorded = std::fs::read(&file).expect("readable");
+        let text = String::from_utf8(recorded).expect("text").replace("\r\n", "\n");
+        let decode = |body: &str, size: usize| {
+            let mut decoder = Decoder::new(*wire, asked(Names::default(), true));
+            let mut items: Vec<Item> = body.as_bytes().chunks(size).flat_map(|piece| decoder.push(piece)).collect();
+            items.extend(decoder.finish());
+            items
+        };
+        let whole = decode(&text, usize::MAX);
+        assert!(whole.len() > 1, "{name}: {whole:?}");
+        for size in [1, 7, 4096] {
+            assert_eq!(decode(&text, size), whole, "{name} by {size}");
+            assert_eq!(decode(&text.replace('\n', "\r\n"), size), whole, "{name} with CRLF by {size}");
+        }
+        played += 1;
+    }
+    assert!(played >= 21, "{played}");
 }
