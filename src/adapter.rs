@@ -8,6 +8,7 @@ mod fit;
 mod gemini;
 mod halves;
 mod item;
+mod known;
 mod names;
 mod ollama;
 mod openai;

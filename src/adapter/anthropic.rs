@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::body::{self, Turns, put_tools};
-use super::item::{EndReason, ProviderCall};
+use super::item::ProviderCall;
+use super::known::{self, Meaning};
 use super::names::{Names, legal_id};
 use super::reader::{Answer, Codec, Reader, arguments_text, take_text, text_at};
 use super::request::{Asked, BuildInput, Built, Origin, ToolDefinition};
@@ -331,17 +332,14 @@ impl Messages {
     }
 
     fn reason(&mut self, delta: &Map<String, Value>, answer: &mut Answer) {
-        let reason = match text_at(delta, "stop_reason") {
-            "" => return,
-            "end_turn" | "stop_sequence" => EndReason::Stop,
-            "tool_use" => EndReason::ToolCalls,
-            "max_tokens" | "model_context_window_exceeded" => EndReason::Length,
-            "refusal" => EndReason::ContentFilter,
-            "pause_turn" => EndReason::Paused,
-            other => EndReason::Other(other.to_owned()),
-        };
-        self.paused = reason == EndReason::Paused;
-        answer.stop(reason);
+        let word = text_at(delta, "stop_reason");
+        if !word.is_empty() {
+            self.paused = known::meaning(&[known::ANTHROPIC_STOP_REASONS], word) == Some(Meaning::Paused);
+            let details = delta.get("stop_details").and_then(Value::as_object);
+            let told = ["category", "explanation"].iter().filter_map(|field| details?.get(*field)?.as_str());
+            let why = told.collect::<Vec<_>>().join(": ");
+            answer.stop_for(&[known::ANTHROPIC_STOP_REASONS], word, &why);
+        }
     }
 }
 

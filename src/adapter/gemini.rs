@@ -8,11 +8,11 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::{Map, Value, json};
 
 use super::body::{self, Turns, put_tools};
-use super::item::{EndReason, ProviderCall};
+use super::item::ProviderCall;
 use super::names::Names;
 use super::reader::{Answer, Codec, Reader, arguments_text, take_text, text_at};
 use super::request::{Asked, BuildInput, Built, ToolDefinition};
-use super::{fault, fit};
+use super::{fault, fit, known};
 use crate::message::{Attachment, Call, Message, Opaque};
 
 /// Stands for the signature of a call that no model of this provider made; without one it refuses the request.
@@ -286,22 +286,9 @@ impl Contents {
 
 /// Why the model stopped, if it did.
 fn finished(candidate: &Map<String, Value>, answer: &mut Answer) {
-    let reason = text_at(candidate, "finishReason");
-    match reason {
+    match text_at(candidate, "finishReason") {
         "" | "FINISH_REASON_UNSPECIFIED" => {}
-        "STOP" => answer.stop(EndReason::Stop),
-        "MAX_TOKENS" => answer.stop(EndReason::Length),
-        "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "IMAGE_SAFETY" => {
-            answer.stop(EndReason::ContentFilter);
-        }
-        "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "TOO_MANY_TOOL_CALLS" | "MISSING_THOUGHT_SIGNATURE" => {
-            let why = match text_at(candidate, "finishMessage") {
-                "" => reason,
-                message => message,
-            };
-            answer.fail(format!("The model's call could not be used: {why}"));
-        }
-        other => answer.stop(EndReason::Other(other.to_owned())),
+        word => answer.stop_for(&[known::GEMINI_FINISH_REASONS], word, text_at(candidate, "finishMessage")),
     }
 }
 

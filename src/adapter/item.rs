@@ -76,10 +76,12 @@ pub enum EndReason {
     ToolCalls,
     /// The limit on tokens cut it off.
     Length,
-    /// The provider's filter cut it off.
-    ContentFilter,
+    /// The provider's filter cut it off; what it says of that, may be empty.
+    ContentFilter(String),
+    /// The provider refuses to go on, and would again with this turn in the history; what it says of that, may be empty.
+    Refused(String),
     /// The provider's own tools took long: sent back as it is, the answer goes on.
     Paused,
-    /// A word that lathe does not know.
+    /// A word that lathe does not know, or that speaks for itself, with what the provider says of it.
     Other(String),
 }

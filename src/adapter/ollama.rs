@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::body::{self, put_tools};
-use super::fit;
 use super::item::EndReason;
 use super::names::Names;
 use super::reader::{Answer, Codec, Reader, arguments_text, take_text, text_at};
 use super::request::{Asked, BuildInput, Built, ToolDefinition};
+use super::{fit, known};
 use crate::message::{Call, Message};
 
 /// Builds the body: the settings, then the messages, then the tools.
@@ -145,11 +145,10 @@ impl Codec for Chat {
         answer.usage(count("prompt_eval_count"), count("eval_count"));
         if event.get("done") == Some(&Value::Bool(true)) {
             answer.begin();
-            answer.stop(match text_at(&event, "done_reason") {
-                "" | "stop" => EndReason::Stop,
-                "length" => EndReason::Length,
-                other => EndReason::Other(other.to_owned()),
-            });
+            match text_at(&event, "done_reason") {
+                "" => answer.stop(EndReason::Stop),
+                word => answer.stop_for(&[known::OLLAMA_DONE_REASONS], word, ""),
+            }
             answer.close();
         }
     }

@@ -8,12 +8,16 @@ pub use build::build;
 use calls::{Calls, Piece};
 use serde_json::{Map, Value};
 
-use super::item::EndReason;
-use super::reader::{Answer, Codec, Reader, error_in, take_text};
+use super::known::{self, Words};
+use super::reader::{Answer, Codec, Reader, error_in, take_text, text_at};
 use super::request::Asked;
 
 /// Where servers put the model's reasoning. Some send it under two names at once: the first counts.
 const REASONING: &[&str] = &["reasoning_content", "reasoning", "reasoning_text", "thinking"];
+
+/// Why a model stops, at every server that speaks this wire.
+const FINISH_REASONS: &[&Words] =
+    &[known::OPENAI_FINISH_REASONS, known::MISTRAL_FINISH_REASONS, known::COMPATIBLE_FINISH_REASONS];
 
 /// Reads one answer.
 pub type Decoder = Reader<Completion>;
@@ -79,13 +83,10 @@ impl Completion {
             (_, Some(Value::Object(message))) if !self.said && self.calls.is_empty() => self.delta(message, answer),
             _ => {}
         }
-        match choice.get("finish_reason").and_then(Value::as_str).unwrap_or_default() {
+        let why = choice.get("native_finish_reason").and_then(Value::as_str).unwrap_or_default();
+        match text_at(&choice, "finish_reason") {
             "" => {}
-            "stop" => answer.stop(EndReason::Stop),
-            "tool_calls" | "function_call" => answer.stop(EndReason::ToolCalls),
-            "length" | "max_tokens" | "model_length" => answer.stop(EndReason::Length),
-            "content_filter" => answer.stop(EndReason::ContentFilter),
-            other => answer.stop(EndReason::Other(other.to_owned())),
+            word => answer.stop_for(FINISH_REASONS, word, if why == word { "" } else { why }),
         }
     }
 

@@ -10,7 +10,7 @@ use super::item::{EndReason, ProviderCall};
 use super::names::{Names, legal_id};
 use super::reader::{Answer, Codec, Reader, text_at};
 use super::request::{Asked, BuildInput, Built, ToolDefinition};
-use super::{fault, fit};
+use super::{fault, fit, known};
 use crate::message::{Attachment, Call, Message, Opaque};
 
 /// Builds the body: the settings, then the input, then the tools.
@@ -255,11 +255,9 @@ impl Responses {
         }
         let reason = response.get("incomplete_details").and_then(|details| details.get("reason"));
         match (text_at(&response, "status"), reason.and_then(Value::as_str)) {
-            ("failed", _) => answer.fail("The server says that the response failed."),
-            (_, Some("max_output_tokens")) => answer.stop(EndReason::Length),
-            (_, Some("content_filter")) => answer.stop(EndReason::ContentFilter),
-            (_, Some(other)) => answer.stop(EndReason::Other(other.to_owned())),
-            (_, None) => answer.stop(EndReason::Stop),
+            (_, Some(word)) => answer.stop_for(&[known::OPENAI_INCOMPLETE_REASONS], word, ""),
+            ("", None) => answer.stop(EndReason::Stop),
+            (word, None) => answer.stop_for(&[known::OPENAI_RESPONSE_STATUSES], word, ""),
         }
     }
 }

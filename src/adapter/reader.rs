@@ -8,6 +8,7 @@ use serde_json::{Deserializer, Map, Value};
 use super::fault::{self, error_text};
 use super::halves::{self, Joined};
 use super::item::{EndReason, Item, ProviderCall};
+use super::known::{self, Meaning, Words};
 use super::request::{Asked, Dialect};
 use super::sse::{Body, Frame};
 
@@ -133,6 +134,24 @@ impl Answer {
     /// The model has stopped. A plain stop after calls waits for their results.
     pub fn stop(&mut self, reason: EndReason) {
         self.reason = Some(reason);
+    }
+
+    /// The same in the provider's word, with what it says of it.
+    pub fn stop_for(&mut self, words: &[&Words], word: &str, why: &str) {
+        let why = fault::one_line(why);
+        let said = if why.is_empty() { word.to_owned() } else { format!("{word}: {why}") };
+        match known::meaning(words, word) {
+            Some(Meaning::Stop) => self.stop(EndReason::Stop),
+            Some(Meaning::ToolCalls) => self.stop(EndReason::ToolCalls),
+            Some(Meaning::Length) => self.stop(EndReason::Length),
+            // The plain word says no more than the notice does.
+            Some(Meaning::Filtered) if word == "content_filter" => self.stop(EndReason::ContentFilter(why)),
+            Some(Meaning::Filtered) => self.stop(EndReason::ContentFilter(said)),
+            Some(Meaning::Refused) => self.stop(EndReason::Refused(why)),
+            Some(Meaning::Paused) => self.stop(EndReason::Paused),
+            Some(Meaning::Broken) => self.fail(format!("The provider ended the answer: {said}")),
+            Some(Meaning::Shown) | None => self.stop(EndReason::Other(said)),
+        }
     }
 
     /// Nothing follows.

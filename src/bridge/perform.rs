@@ -446,7 +446,9 @@ fn notice_words(notice: &Notice) -> (&'static str, Option<&str>) {
         Notice::NothingToEdit => ("nothing_to_edit", None),
         Notice::StillRunning => ("still_running", None),
         Notice::LengthStop => ("length_stop", None),
-        Notice::ContentFilter => ("content_filter", None),
+        Notice::ContentFilter(why) => ("content_filter", Some(why)),
+        Notice::Refused(why) => ("refused", Some(why)),
+        Notice::EndedFor(why) => ("ended_for", Some(why)),
         Notice::CallAsText => ("call_as_text", None),
         Notice::RepeatedCall { name } => ("repeated_call", Some(name)),
     }

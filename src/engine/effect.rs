@@ -190,8 +190,12 @@ pub enum Notice {
     Saving(String),
     /// The limit on tokens cut the answer off.
     LengthStop,
-    /// The provider's filter cut the answer off.
-    ContentFilter,
+    /// The provider's filter cut the answer off; what the provider says of that, may be empty.
+    ContentFilter(String),
+    /// The provider refuses to go on while this turn is in the history; what it says of that, may be empty.
+    Refused(String),
+    /// The answer ends for a reason that only the provider's own words tell.
+    EndedFor(String),
     /// The model wrote a tool call as text; nothing was run (R043).
     CallAsText,
     /// The model repeats a call that cannot run, so nothing is sent (R153).

@@ -84,7 +84,10 @@ impl Answer {
                 Item::CallStarted { .. } => self.fail("it called a tool instead of answering"),
                 Item::Failed(message) => self.fail(&judge::one_line(&message)),
                 Item::End { reason: EndReason::Length } => self.fail("its answer was cut off"),
-                Item::End { reason: EndReason::ContentFilter } => self.fail("the provider's filter cut its answer off"),
+                Item::End { reason: EndReason::ContentFilter(_) } => {
+                    self.fail("the provider's filter cut its answer off");
+                }
+                Item::End { reason: EndReason::Refused(_) } => self.fail("the provider refuses to answer"),
                 Item::End {
                     reason: EndReason::Stop | EndReason::ToolCalls | EndReason::Paused | EndReason::Other(_),
                 } => {}

@@ -195,7 +195,11 @@ local function tell(chat, kind, text, attempt, of, wait_ms)
   elseif kind == "length_stop" then
     chat:notice("The answer ends here: the limit on tokens was reached. Raise it in the adapter, or ask to go on.")
   elseif kind == "content_filter" then
-    chat:notice("The answer ends here: the provider's content filter stopped it.")
+    chat:notice(notice.with_reason("The answer ends here: the provider's content filter stopped it", text))
+  elseif kind == "refused" then
+    notice.refused(chat, text)
+  elseif kind == "ended_for" then
+    chat:notice(notice.with_reason("The answer ends here, for a reason of the provider's", text))
   elseif kind == "request" then
     chat:tell_if_hidden(notice.about_request(chat, text or ""))
   elseif kind == "call_as_text" then

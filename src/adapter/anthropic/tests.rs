@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::adapter::testing::*;
-use crate::adapter::{Item, Wire};
+use crate::adapter::{EndReason, Item, Wire};
 
 const WIRE: Wire = Wire::Anthropic;
 
@@ -147,10 +147,14 @@ fn an_answer_that_breaks_off_is_a_failure() {
 #[test]
 fn refusals_and_limits_are_told_apart() {
     let t = |reason: &str| items(WIRE, &deltas(&stops(reason))).last().cloned();
-    assert_eq!(t("refusal"), Some(end(EndReason::ContentFilter)));
+    assert_eq!(t("refusal"), Some(end(EndReason::Refused(String::new()))));
     assert_eq!(t("max_tokens"), Some(end(EndReason::Length)));
     assert_eq!(t("stop_sequence"), Some(end(EndReason::Stop)));
     assert_eq!(t("new_word"), Some(end(EndReason::Other("new_word".into()))));
+    let details = json!({"type": "refusal", "category": "cyber", "explanation": "This could harm."});
+    let delta = json!({"stop_reason": "refusal", "stop_details": details});
+    let found = items(WIRE, &deltas(&[json!({"type": "message_delta", "delta": delta})]));
+    assert_eq!(found.last(), Some(&end(EndReason::Refused("cyber: This could harm.".into()))));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::adapter::testing::*;
-use crate::adapter::{Item, Origin, Wire};
+use crate::adapter::{EndReason, Item, Origin, Wire};
 
 const WIRE: Wire = Wire::Gemini;
 
@@ -65,9 +65,12 @@ fn refusals_and_limits_are_told_apart() {
         items(WIRE, &stream(&events)).last().cloned()
     };
     assert_eq!(t("MAX_TOKENS"), Some(end(EndReason::Length)));
-    assert_eq!(t("SAFETY"), Some(end(EndReason::ContentFilter)));
-    assert_eq!(t("MALFORMED_FUNCTION_CALL"), Some(failed("The model's call could not be used: bad call")));
-    assert_eq!(t("NEW"), Some(end(EndReason::Other("NEW".into()))));
+    assert_eq!(t("SAFETY"), Some(end(EndReason::ContentFilter("SAFETY: bad call".into()))));
+    assert_eq!(
+        t("MALFORMED_FUNCTION_CALL"),
+        Some(failed("The provider ended the answer: MALFORMED_FUNCTION_CALL: bad call"))
+    );
+    assert_eq!(t("NEW"), Some(end(EndReason::Other("NEW: bad call".into()))));
     let blocked = stream(&[json!({"promptFeedback": {"blockReason": "SAFETY"}})]);
     assert_eq!(items(WIRE, &blocked), [failed("The provider refuses the prompt: SAFETY")]);
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::adapter::testing::*;
-use crate::adapter::{Item, Wire};
+use crate::adapter::{EndReason, Item, Wire};
 
 const WIRE: Wire = Wire::Ollama;
 
@@ -53,7 +53,7 @@ fn limits_and_other_ends_are_told_apart() {
     };
     assert_eq!(t("length"), Some(end(EndReason::Length)));
     assert_eq!(t("stop"), Some(end(EndReason::Stop)));
-    assert_eq!(t("unload"), Some(end(EndReason::Other("unload".into()))));
+    assert_eq!(t("unload"), Some(end(EndReason::Stop)));
 }
 
 #[test]

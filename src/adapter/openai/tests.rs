@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 use crate::adapter::Wire;
-use crate::adapter::item::Item;
+use crate::adapter::item::{EndReason, Item};
 use crate::adapter::names::Names;
 use crate::adapter::testing::{
     self, arguments, completion as stream, decode_with as decode, delta, end, failed, reasoning, started, text, usage,
@@ -131,9 +131,11 @@ fn every_reason_to_stop_has_its_word() {
     };
     assert_eq!(t(json!("stop")), end(EndReason::Stop));
     assert_eq!(t(json!("length")), end(EndReason::Length));
-    assert_eq!(t(json!("content_filter")), end(EndReason::ContentFilter));
+    assert_eq!(t(json!("content_filter")), end(EndReason::ContentFilter(String::new())));
     assert_eq!(t(json!("tool_calls")), end(EndReason::ToolCalls));
     assert_eq!(t(json!("function_call")), end(EndReason::ToolCalls));
+    assert_eq!(t(json!("error")), failed("The provider ended the answer: error"));
+    assert_eq!(t(json!("model_length")), end(EndReason::Length));
     assert_eq!(t(json!("weird")), end(EndReason::Other("weird".to_owned())));
     assert_eq!(t(json!("")), end(EndReason::Stop));
     assert_eq!(t(json!(null)), end(EndReason::Stop));

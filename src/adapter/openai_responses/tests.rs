@@ -102,7 +102,7 @@ fn refusals_and_limits_are_told_apart() {
         items(WIRE, &stream(&[json!({"type": "response.incomplete", "response": response})])).last().cloned()
     };
     assert_eq!(t("max_output_tokens"), Some(end(EndReason::Length)));
-    assert_eq!(t("content_filter"), Some(end(EndReason::ContentFilter)));
+    assert_eq!(t("content_filter"), Some(end(EndReason::ContentFilter(String::new()))));
 }
 
 #[test]

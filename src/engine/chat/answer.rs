@@ -79,8 +79,11 @@ impl Chat {
         self.pauses = 0;
         match end {
             Some(EndReason::Length) => step.notify(Notice::LengthStop),
-            Some(EndReason::ContentFilter) => step.notify(Notice::ContentFilter),
-            None | Some(EndReason::Stop | EndReason::ToolCalls | EndReason::Paused | EndReason::Other(_)) => {}
+            Some(EndReason::ContentFilter(why)) => step.notify(Notice::ContentFilter(why)),
+            Some(EndReason::Refused(why)) => step.notify(Notice::Refused(why)),
+            Some(EndReason::Other(why)) => step.notify(Notice::EndedFor(why)),
+            Some(EndReason::Paused) => step.notify(Notice::EndedFor("pause".to_owned())),
+            None | Some(EndReason::Stop | EndReason::ToolCalls) => {}
         }
         if drafts.is_empty() {
             if looks_like_call(&content, &tools) {

@@ -51,9 +51,11 @@ fn an_error_in_the_middle_of_an_answer_keeps_the_text_and_the_chat_goes_on() {
 fn an_answer_that_was_cut_off_says_so() {
     for (reason, notice) in [
         (EndReason::Length, Some(Notice::LengthStop)),
-        (EndReason::ContentFilter, Some(Notice::ContentFilter)),
+        (EndReason::ContentFilter("SAFETY".into()), Some(Notice::ContentFilter("SAFETY".into()))),
+        (EndReason::Refused("bio".into()), Some(Notice::Refused("bio".into()))),
+        (EndReason::Paused, Some(Notice::EndedFor("pause".into()))),
         (EndReason::Stop, None),
-        (EndReason::Other("odd".into()), None),
+        (EndReason::Other("odd".into()), Some(Notice::EndedFor("odd".into()))),
     ] {
         let (mut hand, request) = asked();
         let items = vec![Item::Text("Half".into()), Item::End { reason }];

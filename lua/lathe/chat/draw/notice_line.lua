@@ -98,6 +98,23 @@ function M.failed(chat, text)
   return text
 end
 
+---A sentence with what the provider says.
+---@param sentence string without its full stop
+---@param why string? may be empty
+---@return string
+function M.with_reason(sentence, why)
+  return sentence .. (why and why ~= "" and " (" .. why .. ")" or "") .. "."
+end
+
+---The provider refuses to go on: to take the message back is the way out.
+---@param chat lathe.Chat
+---@param why string? may be empty
+function M.refused(chat, why)
+  local key = chat.render.key("edit_last")
+  local text = M.with_reason("The provider refuses to go on", why)
+  M.show(chat, text .. " It would refuse the next message, too: take this turn out.", key and key .. " take it out")
+end
+
 ---The request is not quite what was wanted.
 ---@param chat lathe.Chat
 ---@param text string
