@@ -5,8 +5,8 @@ mod build;
 mod calls;
 
 pub use build::build;
-use calls::{Calls, Piece};
-use serde_json::{Map, Value};
+use calls::{Calls, MESSAGE_EXTRA, Piece};
+use serde_json::{Map, Value, json};
 
 use super::known::{self, Words};
 use super::reader::{Answer, Codec, Reader, error_in, take_text, text_at};
@@ -33,8 +33,10 @@ pub struct Completion {
     /// What must come back, by its field.
     kept: Map<String, Value>,
     calls: Calls,
-    /// Text has arrived; a whole message that follows only repeats it.
-    said: bool,
+    /// The parts of the content, when it thinks in them.
+    parts: Vec<Value>,
+    /// Text or calls have arrived in pieces; a whole message that follows only repeats them.
+    streamed: bool,
     /// Reasoning has arrived.
     reasoned: bool,
 }
@@ -45,7 +47,8 @@ impl Codec for Completion {
     fn event(&mut self, mut chunk: Map<String, Value>, answer: &mut Answer) {
         if let Some(Value::Array(choices)) = chunk.remove("choices") {
             answer.begin();
-            // Other choices (`n` above 1) are other answers to the same question.
+            // Other choices (`n` above 1) are other answers to the same question. Without numbers they are one answer in
+            // several pieces.
             let first = |choice: &Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
             for choice in choices.into_iter().filter(first) {
                 if let Value::Object(choice) = choice {
@@ -67,6 +70,9 @@ impl Codec for Completion {
 
     fn finish(&mut self, answer: &mut Answer) -> Option<Value> {
         self.calls.finish(answer);
+        if self.parts.iter().any(|part| part["type"] == "thinking") {
+            self.kept.insert("content".to_owned(), Value::Array(std::mem::take(&mut self.parts)));
+        }
         // A call that came with something, and reasoning, may have to go back to where they came from.
         let has_more = self.calls.has_extra() || (self.reasoned && answer.dialect().reasoning_back.is_some());
         (has_more || !self.kept.is_empty()).then(|| Value::Object(std::mem::take(&mut self.kept)))
@@ -79,8 +85,12 @@ impl Completion {
             return answer.fail(error);
         }
         match (choice.remove("delta"), choice.remove("message")) {
-            (Some(Value::Object(delta)), _) => self.delta(delta, answer),
-            (_, Some(Value::Object(message))) if !self.said && self.calls.is_empty() => self.delta(message, answer),
+            (Some(Value::Object(delta)), _) => {
+                let empty = |field: &str| matches!(delta.get(field), None | Some(Value::Null)) || delta[field] == "";
+                self.streamed |= !(empty("content") && empty("tool_calls") && empty("function_call"));
+                self.delta(delta, answer);
+            }
+            (_, Some(Value::Object(message))) if !self.streamed => self.delta(message, answer),
             _ => {}
         }
         let why = choice.get("native_finish_reason").and_then(Value::as_str).unwrap_or_default();
@@ -91,7 +101,8 @@ impl Completion {
     }
 
     fn delta(&mut self, mut delta: Map<String, Value>, answer: &mut Answer) {
-        for field in &answer.dialect().keep {
+        let keep_fields = answer.dialect().keep.iter().map(String::as_str);
+        for field in keep_fields.chain(MESSAGE_EXTRA.iter().copied()) {
             if let Some(value) = delta.get(field) {
                 keep(&mut self.kept, field, value);
             }
@@ -107,7 +118,7 @@ impl Completion {
         if let Some(content) = delta.remove("content") {
             self.content(content, answer);
         }
-        self.text(take_text(&mut delta, "refusal").unwrap_or_default(), answer);
+        answer.text(take_text(&mut delta, "refusal").unwrap_or_default());
         let mut pieces = Vec::new();
         match delta.remove("tool_calls") {
             Some(Value::Array(calls)) => pieces.extend(calls.into_iter().filter_map(Piece::of_call)),
@@ -124,25 +135,47 @@ impl Completion {
         }
     }
 
-    fn text(&mut self, text: String, answer: &mut Answer) {
-        self.said |= !text.is_empty();
-        answer.text(text);
-    }
-
     /// Text, or a list of parts.
     fn content(&mut self, content: Value, answer: &mut Answer) {
         match content {
-            Value::String(text) => self.text(text, answer),
+            Value::String(text) => {
+                if !self.parts.is_empty() && !text.is_empty() {
+                    join_part(&mut self.parts, json!({"type": "text", "text": text}));
+                }
+                answer.text(text);
+            }
             Value::Array(parts) => parts.into_iter().for_each(|part| self.part(part, answer)),
             _ => {}
         }
     }
 
     fn part(&mut self, part: Value, answer: &mut Answer) {
+        if answer.dialect().thinking_parts && part.is_object() {
+            join_part(&mut self.parts, part.clone());
+        }
         let Value::Object(mut part) = part else { return self.content(part, answer) };
         answer.reasoning(text_in(part.remove("thinking")));
         for field in ["text", "refusal"] {
-            self.text(take_text(&mut part, field).unwrap_or_default(), answer);
+            answer.text(take_text(&mut part, field).unwrap_or_default());
+        }
+    }
+}
+
+/// Adds a part of a content; a piece of the last one joins it.
+fn join_part(parts: &mut Vec<Value>, piece: Value) {
+    let joins =
+        |last: &Value| last["type"] == piece["type"] && (piece["type"] == "text" || piece["type"] == "thinking");
+    let (Some(Value::Object(last)), Value::Object(more)) = (parts.last_mut().filter(|last| joins(last)), &piece) else {
+        return parts.push(piece);
+    };
+    for (field, value) in more {
+        match (last.get_mut(field), value) {
+            (_, Value::Null) => {}
+            (Some(Value::String(own)), Value::String(more)) if field == "text" => own.push_str(more),
+            (Some(Value::Array(own)), Value::Array(more)) if field == "thinking" => {
+                more.iter().for_each(|inner| join_part(own, inner.clone()));
+            }
+            _ => drop(last.insert(field.clone(), value.clone())),
         }
     }
 }
@@ -169,17 +202,25 @@ fn keep(kept: &mut Map<String, Value>, field: &str, more: &Value) {
             pieces.iter().for_each(|piece| keep_piece(&mut own, piece));
             kept.insert(field.to_owned(), Value::Array(own));
         }
+        (Some(Value::Object(own)), Value::Object(more)) => {
+            own.extend(
+                more.iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.clone(), value.clone())),
+            );
+        }
         (Some(_) | None, more) => drop(kept.insert(field.to_owned(), more.clone())),
     }
 }
 
 fn keep_piece(own: &mut Vec<Value>, piece: &Value) {
     let is_same = |last: &Value| last["index"] == piece["index"] && last["type"] == piece["type"];
-    let Some(Value::Object(last)) = own.last_mut().filter(|last| piece.get("index").is_some() && is_same(last)) else {
+    // Thinking without an index ends with its signature.
+    let is_open = |last: &Value| piece["type"] == "thinking" && last["signature"].as_str().is_none_or(str::is_empty);
+    let joins = |last: &Value| is_same(last) && (piece.get("index").is_some() || is_open(last));
+    let Some(Value::Object(last)) = own.last_mut().filter(|last| joins(last)) else {
         return own.push(piece.clone());
     };
     for (field, value) in piece.as_object().into_iter().flatten() {
-        let grows = matches!(field.as_str(), "text" | "summary" | "data");
+        let grows = matches!(field.as_str(), "text" | "summary" | "data" | "thinking");
         match (last.get_mut(field), value) {
             (_, Value::Null) => {}
             (Some(Value::String(own)), Value::String(more)) if grows => own.push_str(more),

@@ -9,7 +9,8 @@ use super::fault::{self, error_text};
 use super::halves::{self, Joined};
 use super::item::{EndReason, Item, ProviderCall};
 use super::known::{self, Meaning, Words};
-use super::request::{Asked, Dialect};
+use super::names::is_plain_id;
+use super::request::{Asked, Dialect, OWN_IDS};
 use super::sse::{Body, Frame};
 
 const EMPTY: &str = "The server sent an empty answer.";
@@ -43,6 +44,8 @@ pub struct Answer {
     reasoning: Joined,
     /// By the place of the call.
     arguments: Vec<Joined>,
+    /// Ids of calls that only the provider that made them takes as they are.
+    ids: Vec<String>,
     /// Something that belongs to an answer has arrived.
     seen: bool,
     /// The provider said that nothing follows.
@@ -83,6 +86,9 @@ impl Answer {
     pub fn call(&mut self, wire_id: &str, name: &str) -> usize {
         self.end_texts();
         let (index, name) = (self.arguments.len(), self.asked.names.tool(name).to_owned());
+        if !wire_id.is_empty() && !is_plain_id(wire_id, self.asked.dialect.call_id_length) {
+            self.ids.push(wire_id.to_owned());
+        }
         self.items.push(Item::CallStarted { index, wire_id: wire_id.to_owned(), name });
         self.arguments.push(Joined::default());
         index
@@ -339,6 +345,11 @@ impl<C: Codec> Reader<C> {
         answer.end_texts();
         if answer.halves {
             kept.iter_mut().for_each(halves::resolve);
+        }
+        if !answer.ids.is_empty()
+            && let Value::Object(fields) = kept.get_or_insert_with(|| Value::Object(Map::new()))
+        {
+            fields.insert(OWN_IDS.to_owned(), std::mem::take(&mut answer.ids).into());
         }
         answer.items.extend(kept.map(|data| Item::Opaque(answer.asked.origin.opaque(data))));
         answer.items.extend(answer.usage.map(|(input, output)| Item::Usage { input, output }));

@@ -8,6 +8,9 @@ use serde_json::{Map, Value};
 use super::names::Names;
 use crate::message::{Message, Opaque};
 
+/// Where a codec's data of an answer tells the ids of calls that only their provider takes as they are.
+pub const OWN_IDS: &str = "ids";
+
 /// Where an answer comes from: what only its provider understands goes back there, and nowhere else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
@@ -21,6 +24,12 @@ impl Origin {
     /// Wraps what a codec keeps of an answer.
     pub fn opaque(&self, data: Value) -> Opaque {
         Opaque { adapter: self.adapter.clone(), model: self.model.clone(), data }
+    }
+
+    /// The ids of an answer's calls that go back as they are, whatever their form: this provider made them.
+    pub fn own_ids<'a>(&self, opaque: Option<&'a Opaque>) -> impl Iterator<Item = &'a str> {
+        let ids = self.of_adapter(opaque).and_then(|opaque| opaque.data.get(OWN_IDS)?.as_array());
+        ids.into_iter().flatten().filter_map(Value::as_str)
     }
 
     /// What was kept of an answer, when it came from the same adapter.
@@ -42,8 +51,11 @@ pub struct Dialect {
     pub call_id_length: Option<usize>,
     /// The model must say something between a result and a message of the user.
     pub answer_between: bool,
-    /// The field of a message with calls in which the reasoning must come back, also when it is empty.
+    /// The field in which the reasoning must come back with each of the model's messages once there are tools, also when
+    /// it is empty.
     pub reasoning_back: Option<String>,
+    /// Thinking comes as parts of the content, and goes back so to the model that thought.
+    pub thinking_parts: bool,
     /// Fields of the model's message that must come back as they are.
     pub keep: Vec<String>,
     /// It refuses to enforce schemas.

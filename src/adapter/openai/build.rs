@@ -1,13 +1,15 @@
 //! A history becomes the body of a request.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use super::calls;
 use crate::adapter::body::{self, FILLER, put_tools};
 use crate::adapter::fit;
-use crate::adapter::names::{Names, hashed_id};
+use crate::adapter::names::{Names, hashed_id, is_plain_id};
 use crate::adapter::request::{BuildInput, Built, Dialect, ToolDefinition};
 use crate::message::{Attachment, Call, Message};
 
@@ -28,6 +30,11 @@ pub fn build(input: BuildInput<'_>) -> Built {
     }
     let mut messages = Vec::with_capacity(input.messages.len());
     let mut after_result = false;
+    let mut own_ids: HashSet<&str> = HashSet::new();
+    let calls = |message: &Arc<Message>| matches!(message.as_ref(), Message::Llm { calls, .. } if !calls.is_empty());
+    let has_tools = input.tools_override.is_some()
+        || !(input.tools.is_empty() && input.extra_tools.is_empty())
+        || input.messages.iter().any(calls);
     // A result holds only text: its pictures follow the last result of the batch.
     let mut pictures: Vec<Value> = Vec::new();
     for message in input.messages {
@@ -37,13 +44,17 @@ pub fn build(input: BuildInput<'_>) -> Built {
             after_result = false;
         }
         if let Message::Tool { wire_id, .. } = message {
-            put_aside(&mut pictures, wire_id, body::pictures(message, &input), input.dialect);
+            let id = id_of(wire_id, &own_ids, input.dialect);
+            put_aside(&mut pictures, &id, body::pictures(message, &input));
         }
         if input.dialect.answer_between && after_result && matches!(message, Message::User { .. }) {
             messages.push(json!({"role": "assistant", "content": FILLER}));
         }
         after_result = matches!(message, Message::Tool { .. });
-        messages.push(message_of(message, &input, &names));
+        if let Message::Llm { opaque, .. } = message {
+            own_ids.extend(input.origin.own_ids(opaque.as_ref()));
+        }
+        messages.push(message_of(message, &input, &names, &own_ids, has_tools));
     }
     if !pictures.is_empty() {
         put_pictures(&mut messages, &mut pictures, input.dialect);
@@ -55,9 +66,9 @@ pub fn build(input: BuildInput<'_>) -> Built {
     Built { body: Value::Object(body), names, faults }
 }
 
-fn put_aside(pictures: &mut Vec<Value>, wire_id: &str, more: &[Attachment], dialect: &Dialect) {
+fn put_aside(pictures: &mut Vec<Value>, id: &str, more: &[Attachment]) {
     if !more.is_empty() {
-        let text = format!("From the result of the call {}:", id_of(wire_id, dialect));
+        let text = format!("From the result of the call {id}:");
         pictures.push(json!({"type": "text", "text": text}));
         let url = |picture| json!({"type": "image_url", "image_url": {"url": body::data_url(picture)}});
         pictures.extend(more.iter().map(url));
@@ -71,7 +82,14 @@ fn put_pictures(messages: &mut Vec<Value>, pictures: &mut Vec<Value>, dialect: &
     messages.push(json!({"role": "user", "content": std::mem::take(pictures)}));
 }
 
-fn message_of(message: &Message, input: &BuildInput<'_>, names: &Names) -> Value {
+/// `own_ids`: those that the provider made; `has_tools`: calls are possible, or were.
+fn message_of(
+    message: &Message,
+    input: &BuildInput<'_>,
+    names: &Names,
+    own_ids: &HashSet<&str>,
+    has_tools: bool,
+) -> Value {
     match message {
         Message::System { content } => json!({"role": "system", "content": content}),
         Message::User { content, attachments, .. } => {
@@ -85,56 +103,67 @@ fn message_of(message: &Message, input: &BuildInput<'_>, names: &Names) -> Value
             json!({"role": "user", "content": parts})
         }
         Message::Llm { content, reasoning, calls, opaque } => {
+            let parts =
+                input.origin.of_model(opaque.as_ref()).and_then(|opaque| opaque.data.get("content")?.as_array());
             let opaque = input.origin.of_adapter(opaque.as_ref());
             let mut object = Map::new();
             object.insert("role".to_owned(), json!("assistant"));
-            let content = if content.is_empty() && !calls.is_empty() { Value::Null } else { json!(content) };
+            let content = match parts.filter(|_| input.dialect.thinking_parts) {
+                Some(parts) => json!(parts),
+                None if content.is_empty() && !calls.is_empty() => Value::Null,
+                None => json!(content),
+            };
             object.insert("content".to_owned(), content);
             for (field, value) in opaque.and_then(|opaque| opaque.data.as_object()).into_iter().flatten() {
-                if input.dialect.keep.contains(field) {
+                if calls::MESSAGE_EXTRA.contains(&field.as_str()) || input.dialect.keep.contains(field) {
                     object.insert(field.clone(), value.clone());
                 }
             }
+            if let Some(field) = input.dialect.reasoning_back.as_ref().filter(|_| has_tools) {
+                let own = if opaque.is_some() { reasoning.as_str() } else { "" };
+                object.insert(field.clone(), json!(own));
+            }
             if !calls.is_empty() {
-                if let Some(field) = &input.dialect.reasoning_back {
-                    let own = if opaque.is_some() { reasoning.as_str() } else { "" };
-                    object.insert(field.clone(), json!(own));
-                }
-                let calls = calls.iter().map(|call| call_of(call, opaque.is_some(), input.dialect, names)).collect();
-                object.insert("tool_calls".to_owned(), Value::Array(calls));
+                let calls = calls
+                    .iter()
+                    .map(|call| call_of(call, &id_of(&call.wire_id, own_ids, input.dialect), opaque.is_some(), names));
+                object.insert("tool_calls".to_owned(), calls.collect());
             }
             Value::Object(object)
         }
         Message::Tool { wire_id, content, .. } => {
-            json!({"role": "tool", "tool_call_id": id_of(wire_id, input.dialect), "content": content})
+            json!({"role": "tool", "tool_call_id": id_of(wire_id, own_ids, input.dialect), "content": content})
         }
     }
 }
 
 /// Only what the API knows (R055), and what the provider itself sent along with the call.
-pub(super) fn call_of(call: &Call, is_own: bool, dialect: &Dialect, names: &Names) -> Value {
+pub(super) fn call_of(call: &Call, id: &str, is_own: bool, names: &Names) -> Value {
+    let extra = call.extra.as_ref().filter(|_| is_own);
+    let known = |fields: Option<&Value>| -> Map<String, Value> {
+        let fields = fields.and_then(Value::as_object).into_iter().flatten();
+        let fields = fields.filter(|(field, _)| calls::EXTRA.contains(&field.as_str()));
+        fields.map(|(field, value)| (field.clone(), value.clone())).collect()
+    };
+    let mut function = Map::new();
+    function.insert("name".to_owned(), json!(names.wire(&call.name)));
+    function.insert("arguments".to_owned(), json!(body::text(&call.arguments)));
+    function.extend(known(extra.and_then(|extra| extra.get("function"))));
     let mut object = Map::new();
-    object.insert("id".to_owned(), json!(id_of(&call.wire_id, dialect)));
+    object.insert("id".to_owned(), json!(id));
     object.insert("type".to_owned(), json!("function"));
-    let arguments = body::text(&call.arguments);
-    object.insert("function".to_owned(), json!({"name": names.wire(&call.name), "arguments": arguments}));
-    for (field, value) in call.extra.iter().filter(|_| is_own).filter_map(Value::as_object).flatten() {
-        if calls::EXTRA.contains(&field.as_str()) {
-            object.insert(field.clone(), value.clone());
-        }
-    }
+    object.insert("function".to_owned(), Value::Object(function));
+    object.extend(known(extra));
     Value::Object(object)
 }
 
-/// An id that the server takes. Most take any of up to 40 letters.
-fn id_of<'a>(id: &'a str, dialect: &Dialect) -> Cow<'a, str> {
-    const MAX_ID_BYTES: usize = 40;
-    let fits = |length: usize| id.len() == length && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    match dialect.call_id_length {
-        Some(length) if fits(length) => Cow::Borrowed(id),
-        Some(length) => Cow::Owned(hashed_id(id, length)),
-        None if id.len() <= MAX_ID_BYTES => Cow::Borrowed(id),
-        None => Cow::Owned(hashed_id(id, MAX_ID_BYTES)),
+/// An id that the server takes: one that it made itself, else one of up to 40 letters.
+fn id_of<'a>(id: &'a str, own_ids: &HashSet<&str>, dialect: &Dialect) -> Cow<'a, str> {
+    const LENGTH: usize = 40;
+    if own_ids.contains(id) || is_plain_id(id, dialect.call_id_length) {
+        Cow::Borrowed(id)
+    } else {
+        Cow::Owned(hashed_id(id, dialect.call_id_length.unwrap_or(LENGTH)))
     }
 }
 

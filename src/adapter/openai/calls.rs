@@ -5,9 +5,13 @@ use serde_json::{Map, Value};
 
 use crate::adapter::reader::Answer;
 
-/// Fields of a call that only the provider understands and wants back (R052). Others are not sent back: a provider that
+/// Fields of a call, or of its function, that only the provider understands and wants back (R052). Others are not sent back: a provider that
 /// does not know a field refuses the request (R055).
 pub const EXTRA: &[&str] = &["extra_content", "provider_specific_fields", "thought_signature"];
+
+/// The same of a message.
+pub const MESSAGE_EXTRA: &[&str] =
+    &["extra_content", "provider_specific_fields", "thinking_blocks", "thought_signature"];
 
 /// What one delta says about one call.
 #[derive(Debug, Default)]
@@ -26,11 +30,7 @@ impl Piece {
         let mut piece = call.remove("function").and_then(Self::of_function).unwrap_or_default();
         piece.index = call.get("index").and_then(Value::as_u64);
         piece.id = text_of(call.remove("id"));
-        for field in EXTRA {
-            if let Some(value) = call.remove(*field).filter(|value| !value.is_null()) {
-                piece.extra.insert((*field).to_owned(), value);
-            }
-        }
+        piece.extra.extend(taken(&mut call));
         let says =
             !(piece.id.is_empty() && piece.name.is_empty() && piece.arguments.is_empty() && piece.extra.is_empty());
         says.then_some(piece)
@@ -39,6 +39,7 @@ impl Piece {
     /// A `function_call`, or the `function` of a call.
     pub fn of_function(function: Value) -> Option<Self> {
         let Value::Object(mut function) = function else { return None };
+        let extra = taken(&mut function);
         let name = text_of(function.remove("name"));
         let arguments = match function.remove("arguments") {
             None | Some(Value::Null) => String::new(),
@@ -46,13 +47,24 @@ impl Piece {
             // Some servers send the arguments themselves instead of their text.
             Some(arguments) => arguments.to_string(),
         };
-        (!(name.is_empty() && arguments.is_empty())).then(|| Self { name, arguments, ..Self::default() })
+        let mut piece = Self { name, arguments, ..Self::default() };
+        if !extra.is_empty() {
+            piece.extra.insert("function".to_owned(), Value::Object(extra));
+        }
+        let says = !(piece.name.is_empty() && piece.arguments.is_empty() && piece.extra.is_empty());
+        says.then_some(piece)
     }
 
     /// Whether it does not say which call it belongs to.
     fn is_anonymous(&self) -> bool {
         self.index.is_none() && self.id.is_empty() && self.name.is_empty()
     }
+}
+
+/// The fields that only the provider understands.
+fn taken(fields: &mut Map<String, Value>) -> Map<String, Value> {
+    let taken = EXTRA.iter().filter_map(|field| Some(((*field).to_owned(), fields.remove(*field)?)));
+    taken.filter(|(_, value)| !value.is_null()).collect()
 }
 
 fn text_of(value: Option<Value>) -> String {
@@ -88,11 +100,6 @@ struct Assembled {
 }
 
 impl Calls {
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.calls.is_empty()
-    }
-
     /// Whether one of them came with something that must go back.
     pub fn has_extra(&self) -> bool {
         self.extra

@@ -154,6 +154,17 @@ fn only_the_first_choice_is_read() {
 }
 
 #[test]
+fn several_choices_without_a_number_are_one_answer() {
+    let call = json!({"id": "A", "type": "function", "function": {"name": "f", "arguments": "{\"a\":1}"}});
+    let choices = json!([
+        {"message": {"role": "assistant", "content": "Let me see."}, "finish_reason": "stop"},
+        {"message": {"role": "assistant", "tool_calls": [call]}, "finish_reason": "tool_calls"},
+    ]);
+    let wanted = [text("Let me see."), started(0, "A", "f"), arguments(0, "{\"a\":1}"), end(EndReason::ToolCalls)];
+    assert_eq!(items(json!({"choices": choices}).to_string().as_bytes()), wanted);
+}
+
+#[test]
 fn a_message_after_its_own_deltas_is_not_read_again() {
     let whole = |message: Value| json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
     let found = items(&stream(&[delta(json!({"content": "a"})), whole(json!({"content": "a"}))]));

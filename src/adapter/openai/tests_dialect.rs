@@ -62,7 +62,10 @@ fn a_dialect_gets_the_reasoning_of_its_own_calls_back_and_an_empty_one_for_other
     };
     assert_eq!(with(own(json!({}))), "secret");
     assert_eq!(with(None), "");
-    assert_eq!(sent_with(&dialect, &[llm("text", &[])])[0].get("reasoning_content"), None);
+    assert_eq!(sent_with(&dialect, &[llm("text", &[])])[0].get("reasoning_content"), None, "there are no tools");
+    let called = [llm("", &[("c", "f", "{}")]), result("c", "1", false), llm("text", &[])];
+    let sent = sent_with(&dialect, &called);
+    assert_eq!((&sent[0]["reasoning_content"], &sent[2]["reasoning_content"]), (&json!(""), &json!("")));
 }
 
 fn origin_of(opaque: Opaque) -> Origin {
@@ -114,7 +117,7 @@ fn r052_what_came_with_a_call_goes_back_with_it() {
     let saved = serde_json::to_string(&call).expect("JSON");
     let call: Call = serde_json::from_str(&saved).expect("a call");
     assert_eq!(
-        call_of(&call, true, &Dialect::default(), &Names::default()),
+        call_of(&call, "A", true, &Names::default()),
         json!({
             "id": "A", "type": "function", "function": {"name": "f", "arguments": "{}"},
             "extra_content": {"google": {"thought_signature": "S1/é+=="}},
@@ -134,6 +137,85 @@ fn r052_what_came_with_a_call_goes_back_after_a_restart_but_to_no_other_adapter(
     let sent = |message: Message| sent_with(&Dialect::default(), &[message])[0]["tool_calls"][0].clone();
     assert_eq!(sent(message.clone())["extra_content"], signed);
     assert_eq!(sent(testing::foreign(&message)).get("extra_content"), None);
+}
+
+/// What becomes of an answer in the next request of the same adapter: its message, and the one that another gets.
+fn again(dialect: &Dialect, chunks: &[Value]) -> (Value, Value) {
+    let origin = Origin { adapter: "own".into(), model: "m-1".into() };
+    let mut decoder = decoder(Asked { dialect: dialect.clone(), origin, ..Asked::default() });
+    let mut items = decoder.push(&stream(chunks));
+    items.extend(decoder.finish());
+    let message = testing::saved(&testing::message(&items));
+    let sent = |message: Message| {
+        let Message::Llm { calls, .. } = &message else { unreachable!() };
+        let results: Vec<Message> = calls.iter().map(|call| result(&call.wire_id, "r", false)).collect();
+        Value::Array(sent_with(dialect, &[&[message][..], &results].concat()))
+    };
+    (sent(message.clone()), sent(testing::foreign(&message)))
+}
+
+#[test]
+fn an_id_goes_back_as_it_came_to_the_provider_that_made_it_and_shortened_to_others() {
+    // A proxy hides the signature of a thought in it.
+    let long = format!("call_1__thought__{}", "A+/=".repeat(300));
+    for dialect in [Dialect::default(), Dialect { call_id_length: Some(9), ..Dialect::default() }] {
+        for id in [long.as_str(), "f:0|x", "x"] {
+            let call = json!({"index": 0, "id": id, "function": {"name": "f", "arguments": "{}"}});
+            let (own, other) = again(&dialect, &[delta(json!({"tool_calls": [call]}))]);
+            assert_eq!((&own[0]["tool_calls"][0]["id"], &own[1]["tool_call_id"]), (&json!(id), &json!(id)));
+            let foreign = other[0]["tool_calls"][0]["id"].as_str().expect("an id");
+            assert_eq!(other[1]["tool_call_id"], foreign);
+            let length = dialect.call_id_length;
+            assert!(length.is_none_or(|length| foreign.len() == length) && foreign.len() <= 40, "{foreign}");
+        }
+    }
+}
+
+#[test]
+fn fields_that_only_the_provider_understands_return_untouched_wherever_they_came() {
+    let signed = |place: &str| json!({"thought_signature": format!("{place}/é+=="), "n": 1.5});
+    let function = json!({"name": "f", "arguments": "{}", "provider_specific_fields": signed("function")});
+    let call = json!({"index": 0, "id": "A", "function": function, "provider_specific_fields": signed("call")});
+    let (own, other) = again(
+        &Dialect::default(),
+        &[
+            delta(json!({"thinking_blocks": [{"type": "thinking", "thinking": "Let "}]})),
+            delta(json!({"thinking_blocks": [{"type": "thinking", "thinking": "me."}]})),
+            delta(json!({"thinking_blocks": [{"type": "thinking", "thinking": "", "signature": "S1"}]})),
+            delta(
+                json!({"thinking_blocks": [{"type": "redacted_thinking", "data": "D"}], "provider_specific_fields": {"a": 1}}),
+            ),
+            delta(json!({"tool_calls": [call], "provider_specific_fields": {"b": [2]}})),
+        ],
+    );
+    assert_eq!(own[0]["tool_calls"][0]["provider_specific_fields"], signed("call"));
+    assert_eq!(own[0]["tool_calls"][0]["function"]["provider_specific_fields"], signed("function"));
+    assert_eq!(own[0]["provider_specific_fields"], json!({"a": 1, "b": [2]}));
+    let thought = json!({"type": "thinking", "thinking": "Let me.", "signature": "S1"});
+    assert_eq!(own[0]["thinking_blocks"], json!([thought, {"type": "redacted_thinking", "data": "D"}]));
+    assert!(!other.to_string().contains("thinking") && !other.to_string().contains("specific"), "{other}");
+}
+
+#[test]
+fn thinking_in_parts_goes_back_in_parts_with_its_signature_to_the_model_that_thought() {
+    let dialect = Dialect { thinking_parts: true, call_id_length: Some(9), ..Dialect::default() };
+    let thinking = |text: &str| json!({"type": "thinking", "thinking": [{"type": "text", "text": text}]});
+    let call = json!({"index": 0, "id": "abcDEF123", "function": {"name": "f", "arguments": "{}"}});
+    let (own, other) = again(
+        &dialect,
+        &[
+            delta(json!({"content": [thinking("Let ")]})),
+            delta(json!({"content": [thinking("me.")]})),
+            delta(json!({"content": [{"type": "thinking", "thinking": [], "signature": "S1", "closed": true}]})),
+            delta(json!({"content": "So"})),
+            delta(json!({"content": ": it is."})),
+            delta(json!({"tool_calls": [call]})),
+        ],
+    );
+    let thought = json!({"type": "thinking", "thinking": [{"type": "text", "text": "Let me."}], "signature": "S1", "closed": true});
+    assert_eq!(own[0]["content"], json!([thought, {"type": "text", "text": "So: it is."}]));
+    assert_eq!(own[0]["tool_calls"][0]["id"], "abcDEF123");
+    assert_eq!(other[0]["content"], "So: it is.");
 }
 
 #[test]

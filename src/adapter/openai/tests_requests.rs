@@ -24,7 +24,7 @@ fn r055_only_fields_of_the_api_are_sent() {
     let extra = Some(json!({"_index": 0, "id": "x", "function": {}}));
     let call = Call { wire_id: "A".into(), name: "f".into(), arguments: "{}".into(), extra };
     assert_eq!(
-        call_of(&call, true, &Dialect::default(), &Names::default()),
+        call_of(&call, "A", true, &Names::default()),
         json!({"id": "A", "type": "function", "function": {"name": "f", "arguments": "{}"}})
     );
 }
