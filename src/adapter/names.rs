@@ -89,14 +89,11 @@ pub fn legal_id(id: &str) -> Cow<'_, str> {
     if is_legal(id) { Cow::Borrowed(id) } else { Cow::Owned(shorten(id, 0, MAX_NAME_BYTES)) }
 }
 
-/// Whether every provider takes an id of a call as it is, or this one when it demands a length.
-pub fn is_plain_id(id: &str, length: Option<usize>) -> bool {
+/// Whether every provider takes an id of a call as it is.
+pub fn is_plain_id(id: &str) -> bool {
     /// Some take no more.
     const MAX_ID_BYTES: usize = 40;
-    match length {
-        Some(length) => id.len() == length && id.bytes().all(|byte| byte.is_ascii_alphanumeric()),
-        None => id.len() <= MAX_ID_BYTES && is_legal(id),
-    }
+    id.len() <= MAX_ID_BYTES && is_legal(id)
 }
 
 /// The first bytes, 55 when there is room for 64, then `_` and eight digits of a hash of the whole.

@@ -86,7 +86,7 @@ impl Answer {
     pub fn call(&mut self, wire_id: &str, name: &str) -> usize {
         self.end_texts();
         let (index, name) = (self.arguments.len(), self.asked.names.tool(name).to_owned());
-        if !wire_id.is_empty() && !is_plain_id(wire_id, self.asked.dialect.call_id_length) {
+        if !wire_id.is_empty() && !is_plain_id(wire_id) {
             self.ids.push(wire_id.to_owned());
         }
         self.items.push(Item::CallStarted { index, wire_id: wire_id.to_owned(), name });

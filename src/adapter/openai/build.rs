@@ -157,13 +157,14 @@ pub(super) fn call_of(call: &Call, id: &str, is_own: bool, names: &Names) -> Val
     Value::Object(object)
 }
 
-/// An id that the server takes: one that it made itself, else one of up to 40 letters.
+/// An id that the server takes: of the one form that it demands, one that it made itself, or one of up to 40 letters.
 fn id_of<'a>(id: &'a str, own_ids: &HashSet<&str>, dialect: &Dialect) -> Cow<'a, str> {
     const LENGTH: usize = 40;
-    if own_ids.contains(id) || is_plain_id(id, dialect.call_id_length) {
-        Cow::Borrowed(id)
-    } else {
-        Cow::Owned(hashed_id(id, dialect.call_id_length.unwrap_or(LENGTH)))
+    let fits = |length: usize| id.len() == length && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    match dialect.call_id_length {
+        Some(length) if !fits(length) => Cow::Owned(hashed_id(id, length)),
+        None if !own_ids.contains(id) && !is_plain_id(id) => Cow::Owned(hashed_id(id, LENGTH)),
+        Some(_) | None => Cow::Borrowed(id),
     }
 }
 
