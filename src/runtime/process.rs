@@ -10,6 +10,7 @@ mod family;
 mod render;
 mod spawn;
 mod wait;
+mod watchdog;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -22,6 +23,7 @@ use crate::output::{Encoding, Keep, Limits, Output, Spill};
 
 pub use render::render;
 use wait::Waker;
+use watchdog::Watchdog;
 
 /// Threads that mostly wait; one has its read buffer on the heap.
 const STACK_BYTES: usize = 512 * 1024;
@@ -201,6 +203,7 @@ pub struct Processes(Arc<Registry>);
 struct Registry {
     state: Mutex<State>,
     changed: Condvar,
+    watchdog: Arc<Watchdog>,
 }
 
 #[derive(Default)]

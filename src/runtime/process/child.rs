@@ -15,8 +15,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal};
 
 use super::family::{Family, Process, is_alive, writers};
-use super::spawn::spawn;
+use super::spawn::{Spawned, spawn};
 use super::wait::{Waker, watch_exit};
+use super::watchdog::{Watchdog, Watched};
 use super::{Command, Entry, Exit, Leftover, Outcome, Shared, StartError, Stop, lock};
 use crate::output::{Collector, Output};
 
@@ -49,7 +50,8 @@ impl Job {
         if let Err(why) = entry.wait_for_turn(&self.shared) {
             return (self.on_end)(Outcome::nothing_printed(Exit::Stopped(why), Duration::ZERO));
         }
-        let mut session = match Session::start(self.command, &self.environment, self.shared) {
+        let watchdog = &entry.registry.watchdog;
+        let mut session = match Session::start(self.command, &self.environment, self.shared, watchdog) {
             Ok(session) => session,
             Err(error) => return (self.on_end)(Outcome::not_started(error)),
         };
@@ -96,6 +98,8 @@ struct Session {
     unshown: Option<usize>,
     show_at: Instant,
     left: Vec<Process>,
+    /// Held until the end of all.
+    _watched: Watched,
 }
 
 impl Session {
@@ -103,11 +107,12 @@ impl Session {
         command: Command,
         environment: &HashMap<OsString, OsString>,
         shared: Arc<Shared>,
+        watchdog: &Arc<Watchdog>,
     ) -> Result<Self, StartError> {
         let refused = |source: io::Error| StartError::Refused { source };
         let _ = shared.waker.set(Waker::new().map_err(refused)?);
         let started = Instant::now();
-        let mut shell = spawn(&command, environment)?;
+        let Spawned { mut shell, pipes, watched } = spawn(&command, environment, watchdog)?;
         let pid = Pid::from_child(&shell);
         let family = Family::new(pid.as_raw_nonzero().get());
         lock(&shared.state).living = family.shell().into_iter().collect();
@@ -119,9 +124,8 @@ impl Session {
                 return Err(refused(source));
             }
         };
-        let pipes = [shell.stdout.take().map(OwnedFd::from), shell.stderr.take().map(OwnedFd::from)];
         let streams = pipes.map(|pipe| Stream {
-            pipe: pipe.map(File::from),
+            pipe: Some(File::from(OwnedFd::from(pipe))),
             collector: Some(Collector::with_encoding(command.limits.clone(), command.spill.clone(), command.encoding)),
         });
         Ok(Self {
@@ -136,6 +140,7 @@ impl Session {
             unshown: None,
             show_at: started,
             left: Vec::new(),
+            _watched: watched,
         })
     }
 
@@ -404,7 +409,7 @@ mod tests {
     fn fault_of_ours_ends_the_command_and_says_so() {
         let command = Command::new("trap '' TERM; sleep 60");
         let shared = Arc::new(Shared { state: Mutex::default(), waker: OnceLock::new() });
-        let mut session = Session::start(command.clone(), &environment(&command), shared).unwrap();
+        let mut session = Session::start(command.clone(), &environment(&command), shared, &Arc::default()).unwrap();
         let outcome = session.give_up();
         assert!(matches!(outcome.exit, Exit::NotStarted(StartError::Internal)), "{outcome:?}");
         assert_eq!(outcome.left, []);

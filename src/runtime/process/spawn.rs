@@ -3,33 +3,55 @@
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io;
+use std::io::{self, PipeReader};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::Arc;
 
 use rustix::fs::{Access, access};
+use rustix::process::Pid;
 
+use super::watchdog::{Watchdog, Watched};
 use super::{Command, StartError};
 use crate::command::SHELL_ARGUMENTS;
 
-/// Starts the shell, with both pipes, as leader of a new process group.
-pub(super) fn spawn(command: &Command, environment: &HashMap<OsString, OsString>) -> Result<Child, StartError> {
+/// A shell that was started as leader of a new process group.
+pub(super) struct Spawned {
+    pub(super) shell: Child,
+    /// stdout and stderr
+    pub(super) pipes: [PipeReader; 2],
+    pub(super) watched: Watched,
+}
+
+/// Starts the shell.
+pub(super) fn spawn(
+    command: &Command,
+    environment: &HashMap<OsString, OsString>,
+    watchdog: &Arc<Watchdog>,
+) -> Result<Spawned, StartError> {
     if command.script.contains(&0) {
         return Err(StartError::NulByte);
     }
     check_folder(command.cwd.as_deref())?;
-    let shell = find_shell(&command.shell, environment.get(OsStr::new("PATH")).map(OsString::as_os_str))?;
+    let path = environment.get(OsStr::new("PATH")).map(OsString::as_os_str);
+    let shell = find_shell(&command.shell, path)?;
+    let refused = |source: io::Error| StartError::Refused { source };
+    let (stdout, stdout_writer) = io::pipe().map_err(refused)?;
+    let (stderr, stderr_writer) = io::pipe().map_err(refused)?;
+    let watched = watchdog.watch(&[&stdout_writer, &stderr_writer], path);
     // With a path, a group and no code of ours before the exec the standard library need not fork.
     let mut process = std::process::Command::new(shell);
     process.arg0(&command.shell).env_clear().envs(environment).process_group(0);
-    process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    process.stdin(Stdio::null()).stdout(stdout_writer).stderr(stderr_writer);
     if let Some(cwd) = &command.cwd {
         process.current_dir(cwd);
     }
     process.args(SHELL_ARGUMENTS).arg(OsStr::from_bytes(&command.script));
-    process.spawn().map_err(|source| StartError::Refused { source })
+    let shell = process.spawn().map_err(refused)?;
+    watched.add_group(Pid::from_child(&shell));
+    Ok(Spawned { shell, pipes: [stdout, stderr], watched })
 }
 
 /// A failed spawn does not tell what is missing, the folder or the program.
