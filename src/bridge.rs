@@ -6,6 +6,7 @@ mod chats;
 mod commands;
 mod fields;
 mod guard;
+mod keys;
 mod native;
 mod perform;
 mod permissions;
@@ -70,6 +71,7 @@ impl Exports<'_> {
         self.approvals()?;
         self.permissions()?;
         self.commands()?;
+        self.keys()?;
         self.native()?;
         self.hot()
     }

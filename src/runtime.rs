@@ -5,6 +5,7 @@ pub mod commands;
 pub mod http;
 pub mod inbox;
 pub mod judge;
+pub mod keys;
 pub mod media;
 pub mod permissions;
 pub mod process;
@@ -41,6 +42,7 @@ use commands::{CommandCmd, Commands, RunError};
 use http::{Http, HttpRequest};
 use inbox::Inbox;
 use judge::Judge;
+use keys::{KeyCommand, Keys, Waiting};
 use provider::ProviderRequest;
 use store::Store;
 
@@ -71,6 +73,7 @@ pub struct Runtime {
     judges: Running<CallId>,
     approvals: ProjectApprovals,
     commands: Commands,
+    keys: Keys,
     http: Arc<Http>,
     store: Store,
     output_folder: OnceCell<PathBuf>,
@@ -106,6 +109,7 @@ impl Runtime {
             judges: Running::default(),
             approvals: ProjectApprovals::default(),
             commands: Commands::default(),
+            keys: Keys::default(),
             http: Arc::default(),
             output_folder: OnceCell::new(),
             media_folder: OnceCell::new(),
@@ -158,6 +162,7 @@ impl Runtime {
 
     /// Sends a request to a provider; the events are those of [`provider::ask`].
     pub fn start_provider(&self, chat: ChatId, request: RequestId, provider: ProviderRequest) {
+        self.add_sent_secrets(&provider.http);
         match self.workers() {
             Ok(workers) => {
                 let answer = provider::ask(Arc::clone(&self.http), Arc::clone(&self.inbox), chat, request, provider);
@@ -171,6 +176,7 @@ impl Runtime {
 
     /// Gets a small document. `done` is called on another thread; an error is for the user.
     pub fn fetch(&self, request: HttpRequest, done: impl FnOnce(Result<Vec<u8>, String>) + Send + 'static) {
+        self.add_sent_secrets(&request);
         match self.workers() {
             Ok(workers) => {
                 let http = Arc::clone(&self.http);
@@ -182,6 +188,9 @@ impl Runtime {
 
     /// Asks the judge about a call → [`CallEvent::FactFound`], always, unless [`Runtime::abort_judge`] comes first.
     pub fn ask_judge(&self, chat: ChatId, call: CallId, judge: Judge) {
+        if let Judge::Provider(provider) = &judge {
+            self.add_sent_secrets(&provider.http);
+        }
         let failed = |why: String| judge::found(chat, call, Judged::Failed(why));
         match self.workers() {
             Ok(workers) => {
@@ -195,6 +204,7 @@ impl Runtime {
     /// Ends what asks the judge about a call, if anything does.
     pub fn abort_judge(&self, call: CallId) {
         self.judges.abort(call);
+        self.keys.stop(Waiting::Judge(call));
     }
 
     /// Names the folder for the approvals of projects. The first call counts.
@@ -228,6 +238,7 @@ impl Runtime {
     /// Ends a request. It sends nothing more, but for an event that is on its way at this moment.
     pub fn abort(&self, request: RequestId) {
         self.requests.abort(request);
+        self.keys.stop(Waiting::Request(request));
     }
 
     /// Starts a command cmd → [`CallEvent::CommandStarted`], then [`CallEvent::CommandFinished`], always.
@@ -238,7 +249,30 @@ impl Runtime {
         if self.shut_down.load(Ordering::Acquire) {
             return Err(RunError::ShutDown);
         }
-        self.commands.start(&self.inbox, self.spill(), cmd)
+        self.commands.start(&self.inbox, self.spill(), self.keys.secrets(), cmd)
+    }
+
+    /// Takes note of values that commands must not see.
+    pub fn add_secrets(&self, values: Vec<String>) {
+        self.keys.add(values);
+    }
+
+    /// The same for what a request would tell a server.
+    pub fn add_sent_secrets(&self, request: &HttpRequest) {
+        self.keys.add_sent(&request.secrets());
+    }
+
+    /// Runs a command that prints a key. `done` is called on another thread, always; an error is for the user.
+    pub fn run_key_command(&self, command: KeyCommand, done: impl FnOnce(Result<String, String>) + Send + 'static) {
+        if self.shut_down.load(Ordering::Acquire) {
+            return done(Err(Error::ShutDown.to_string()));
+        }
+        self.keys.run(self.commands.processes(), command, done);
+    }
+
+    /// Ends what belongs to a chat that is closed.
+    pub fn end_chat(&self, chat: ChatId) {
+        self.keys.stop_chat(chat);
     }
 
     /// Names the folder for the whole of what is cut, and removes there what is old. The first call counts. Without

@@ -26,6 +26,7 @@ impl Exports<'_> {
                 shell: fields.bytes("shell")?,
                 cwd: fields.bytes("cwd")?,
                 without: fields.texts("without")?,
+                kept: fields.texts("keep")?,
                 background: fields.boolean("background")?,
                 limits: limits(&fields, Keep::HeadTail)?,
                 encoding: fields.optional_text("encoding")?,

@@ -73,6 +73,11 @@ impl Fields {
         integer(&value).ok_or_else(|| self.wrong(field, "a whole number", &value))
     }
 
+    /// An id or count that may be left out.
+    pub fn optional_integer(&self, field: &'static str) -> Result<Option<u64>, Error> {
+        if self.raw(field)?.is_nil() { Ok(None) } else { self.integer(field).map(Some) }
+    }
+
     /// A truth value.
     pub fn boolean(&self, field: &'static str) -> Result<bool, Error> {
         self.optional_boolean(field)?.ok_or_else(|| self.wrong(field, "a boolean", &Value::Nil))

@@ -158,7 +158,10 @@ impl Performers {
             }
             ChatEffect::FinishTurn { end } => call("finish_turn", &lua_fn.finish_turn, (chat.0, end_word(end)))?,
             ChatEffect::ClearChat => call("clear_chat", &lua_fn.clear_chat, chat.0)?,
-            ChatEffect::CloseChat => call("close_chat", &lua_fn.close_chat, chat.0)?,
+            ChatEffect::CloseChat => {
+                runtime.end_chat(chat);
+                call("close_chat", &lua_fn.close_chat, chat.0)?
+            }
         }
         Ok(None)
     }

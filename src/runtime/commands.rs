@@ -13,7 +13,7 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 
 use super::inbox::Inbox;
-use super::process::{self, Processes, Running, Stop};
+use super::process::{self, Processes, Running, Secret, Stop, Withheld};
 use crate::command::{self, Carrier, CommandError, Value};
 use crate::engine::effect::KillReason;
 use crate::engine::event::{CallEvent, ChatId, Event};
@@ -39,6 +39,8 @@ pub struct CommandCmd {
     pub cwd: Vec<u8>,
     /// Variables of the editor that the command does not get.
     pub without: Vec<String>,
+    /// What it gets though its value is that of a key.
+    pub kept: Vec<String>,
     /// Whether what it leaves in the background goes on.
     pub background: bool,
     /// Limits of what the model gets.
@@ -72,11 +74,23 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Starts a command; the whole of a long output goes to `spill` → [`CallEvent::CommandStarted`], then [`CallEvent::CommandFinished`], always.
+    /// Where they run; other commands may run there as well, to end with them.
+    pub fn processes(&self) -> &Processes {
+        &self.processes
+    }
+
+    /// Starts a command, which sees none of the secrets; the whole of a long output goes to `spill` →
+    /// [`CallEvent::CommandStarted`], then [`CallEvent::CommandFinished`], always.
     ///
     /// # Errors
     /// Each variant of [`RunError`]; no event follows then.
-    pub fn start(&self, inbox: &Arc<Inbox>, spill: Spill, cmd: CommandCmd) -> Result<(), RunError> {
+    pub fn start(
+        &self,
+        inbox: &Arc<Inbox>,
+        spill: Spill,
+        secrets: Arc<[Secret]>,
+        cmd: CommandCmd,
+    ) -> Result<(), RunError> {
         let CommandCmd { chat, call, cmd: number, .. } = cmd;
         let encoding = match &cmd.encoding {
             Some(label) => {
@@ -102,7 +116,11 @@ impl Commands {
         let command = process::Command {
             shell: OsString::from_vec(cmd.shell),
             variables,
-            without: cmd.without.into_iter().map(Into::into).collect(),
+            withheld: Withheld {
+                names: cmd.without.into_iter().map(Into::into).collect(),
+                secrets,
+                kept: cmd.kept.into_iter().map(Into::into).collect(),
+            },
             cwd: Some(PathBuf::from(OsString::from_vec(cmd.cwd))).filter(|cwd| !cwd.as_os_str().is_empty()),
             background: cmd.background,
             limits: cmd.limits,

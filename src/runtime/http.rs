@@ -128,7 +128,9 @@ impl HttpRequest {
 
     /// What of it nobody may read, wherever it turns up.
     pub(super) fn secrets(&self) -> Secrets {
-        Target::parse(&self.url).map(|target| Secrets::of(&self.headers, &target)).unwrap_or_default()
+        // Its headers are known when it has no good URL (yet).
+        let target = Target::parse(&self.url).or_else(|_| Target::parse("http://localhost"));
+        target.map(|target| Secrets::of(&self.headers, &target)).unwrap_or_default()
     }
 }
 

@@ -6,6 +6,7 @@
 //! closed pipes would end it with SIGPIPE, full ones would block it.
 
 mod child;
+mod environment;
 mod family;
 mod render;
 mod spawn;
@@ -21,6 +22,8 @@ use std::time::{Duration, Instant};
 
 use crate::output::{Encoding, Keep, Limits, Output, Spill};
 
+use environment::environment;
+pub use environment::{Secret, Withheld};
 pub use render::render;
 use wait::Waker;
 use watchdog::Watchdog;
@@ -45,11 +48,15 @@ pub struct Command {
     /// Variables to set. They win over all others.
     pub variables: Vec<(OsString, OsString)>,
     /// Variables of the editor that the command does not get.
-    pub without: Vec<OsString>,
+    pub withheld: Withheld,
+    /// Whether it gets variables that keep programs from asking, paging and painting.
+    pub is_quiet: bool,
     /// The working directory; none: the editor's.
     pub cwd: Option<PathBuf>,
     /// Whether what it leaves in the background goes on after it, until the editor exits.
     pub background: bool,
+    /// How long it may take.
+    pub limit: Option<Duration>,
     /// Limits of stdout and stderr together.
     pub limits: Limits,
     /// Where the raw whole of a long output goes.
@@ -65,9 +72,11 @@ impl Command {
             shell: "sh".into(),
             script: script.into(),
             variables: Vec::new(),
-            without: Vec::new(),
+            withheld: Withheld::default(),
+            is_quiet: true,
             cwd: None,
             background: false,
+            limit: None,
             limits: Limits::new(Keep::HeadTail),
             spill: Spill::default(),
             encoding: None,
@@ -399,17 +408,6 @@ fn max_running() -> usize {
     let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX);
     let most = files.saturating_sub(RESERVED_FILES) / FILES_PER_COMMAND;
     usize::try_from(most).unwrap_or(MAX_RUNNING).clamp(8, MAX_RUNNING)
-}
-
-/// The environment of a command: the editor's, nothing that asks, pages or paints, and the command's own changes.
-fn environment(command: &Command) -> HashMap<OsString, OsString> {
-    const DEFAULTS: [(&str, &str); 5] =
-        [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0"), ("NO_COLOR", "1"), ("TERM", "dumb")];
-    let mut environment: HashMap<OsString, OsString> = std::env::vars_os().collect();
-    environment.extend(DEFAULTS.map(|(name, value)| (name.into(), value.into())));
-    environment.retain(|name, _| !command.without.contains(name));
-    environment.extend(command.variables.iter().cloned());
-    environment
 }
 
 /// The data behind our locks is whole after every statement.

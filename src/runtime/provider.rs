@@ -157,7 +157,8 @@ pub async fn send(http: &Http, provider: ProviderRequest, mut tell: impl FnMut(P
     };
     let sent = first(answer, lingering).await.unwrap_or(Ok(()));
     match sent {
-        Err(error) if !(decoder.is_over() || decoder.is_whole()) => Err(explain(&error)),
+        // Once more: a key that the body spelled in JSON is one now.
+        Err(error) if !(decoder.is_over() || decoder.is_whole()) => Err(secrets.hide(explain(&error))),
         _ => {
             let items = shown(decoder.finish());
             if !items.is_empty() {
@@ -188,7 +189,7 @@ pub async fn fetch(http: &Http, request: HttpRequest) -> Result<Vec<u8>, String>
         }
     });
     sent.await.map_err(|error| secrets.hide(explain(&error)))?;
-    if is_cut { Err("the document is too long".to_owned()) } else { Ok(document) }
+    if is_cut { Err("the document is too long".to_owned()) } else { Ok(secrets.hide_bytes(document)) }
 }
 
 /// What the work gives; none: the end came first, and the work was dropped.

@@ -145,12 +145,18 @@ impl Session {
     }
 
     fn run(&mut self) -> Outcome {
+        let until = self.command.limit.map(|limit| self.started + limit);
         loop {
             if let Some(why) = self.shared.stopped() {
                 return self.stop(why);
             }
-            if self.pump(None, Woken::Exit) == Woken::Exit {
-                break;
+            match self.pump(until, Woken::Exit) {
+                Woken::Exit => break,
+                Woken::Time => {
+                    let limit = self.command.limit.unwrap_or_default().as_millis();
+                    self.shared.stop(Stop::TimedOut { limit_ms: u64::try_from(limit).unwrap_or(u64::MAX) });
+                }
+                Woken::Stop | Woken::Closed => {}
             }
         }
         let status = self.shell.take().map(|mut shell| shell.wait());
@@ -402,7 +408,7 @@ fn exit(status: ExitStatus) -> Exit {
 mod tests {
     use std::sync::{Mutex, OnceLock};
 
-    use super::super::environment;
+    use super::super::environment::environment;
     use super::*;
 
     #[test]

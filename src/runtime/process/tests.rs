@@ -112,7 +112,7 @@ fn environment_neither_asks_nor_pages_and_lacks_what_is_taken_away() {
     let bench = Bench::new();
     let mut command =
         bench.command("echo $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT $NO_COLOR $TERM ${CARGO_PKG_NAME-gone} $A");
-    command.without = vec!["CARGO_PKG_NAME".into()];
+    command.withheld.names = vec!["CARGO_PKG_NAME".into()];
     command.variables = vec![("A".into(), "b".into()), ("TERM".into(), "vt100".into())];
     assert!(std::env::var_os("CARGO_PKG_NAME").is_some());
     assert_eq!(bench.run_command(command, 5 * SECOND).stdout.text, "cat cat 0 1 vt100 gone b\n");
