@@ -514,6 +514,7 @@ error("lathe.types is for the language server only")
 ---@field shell string
 ---@field cwd string
 ---@field without string[] variables that it does not get
+---@field keep string[] variables that it gets though their value is that of a key
 ---@field background boolean whether what it leaves running goes on
 ---@field max_lines integer
 ---@field max_bytes integer
@@ -572,6 +573,8 @@ error("lathe.types is for the language server only")
 ---@field command_text fun(o: { text: string, env: table }): string? the text with its values put in
 ---@field answer fun(o: { chat: integer, call: integer, answer: string, reason: string?, pattern: string? })
 ---@field run_command fun(o: lathe.CommandCmd): string? why nothing was run
+---@field add_secrets fun(o: { values: string[], url: string, headers: table<string, string> }) commands do not see them
+---@field run_key_command fun(o: table): integer number of the reply: the key
 ---@field last_line fun(call: integer): string? what its command printed last
 ---@field finish_cmd fun(chat: integer, call: integer, cmd: integer, succeeded: boolean)
 ---@field add_output fun(chat: integer, call: integer, content: string)

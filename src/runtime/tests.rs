@@ -258,6 +258,7 @@ fn after_shutdown_everything_is_answered_and_nothing_starts() {
         shell: b"sh".to_vec(),
         cwd: Vec::new(),
         without: Vec::new(),
+        kept: Vec::new(),
         background: false,
         limits: Limits::new(output::Keep::HeadTail),
         encoding: None,

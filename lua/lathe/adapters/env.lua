@@ -2,80 +2,48 @@
 -- written to a log or a message.
 local M = {}
 
+local core = require("lathe.core")
+
 -- By adapter (a chat's own copy): gone with it, and not part of it, so that looking at an adapter shows no key.
 local found = setmetatable({}, { __mode = "k" }) ---@type table<lathe.Adapter, table<string, string>>
 
--- How long a `cmd:` may take.
-local COMMAND_LIMIT_MS = 30000
-
--- How long its output is read after its end, when something it left holds the pipe.
-local SETTLE_MS = 100
-
 ---Runs `cmd:…`; its output without blanks around it is the value. It ends with the shell: what that leaves in the
----background, such as an agent, may hold the pipe for ever, so `vim.system` would never end.
+---background, such as an agent, goes on.
 ---@param command string
+---@param waiting lathe.KeyWaiting
 ---@param done fun(value: string?, message: string?)
-local function run(command, done)
-  local stdout, timer = assert(vim.uv.new_pipe()), assert(vim.uv.new_timer())
-  local pieces, code = {}, nil ---@type string[], integer?
-  local over = false
-  local function finish()
-    if over then
-      return
-    end
-    over = true
-    stdout:close()
-    timer:close()
-    vim.schedule(function()
-      local value = vim.trim(table.concat(pieces))
-      if code ~= 0 or value == "" then
-        -- What it printed may be half a key: only its code is told.
-        done(nil, code and ("the command gave no value (exit code %d)"):format(code) or "the command took too long")
-      else
-        done(value)
-      end
-    end)
+local function run(command, waiting, done)
+  local lib, why = core.load()
+  if not lib then
+    return done(nil, why)
   end
-  local is_read = false
-  local process
-  process = vim.uv.spawn(
-    "sh",
-    { args = { "-c", command }, stdio = { nil, stdout, nil }, detached = true },
-    vim.schedule_wrap(function(exit_code, signal)
-      process:close()
-      code = signal == 0 and exit_code or 128 + signal
-      if is_read then
-        finish()
-      elseif not over then
-        timer:start(SETTLE_MS, 0, finish)
-      end
-    end)
-  )
-  if not process then
-    stdout:close()
-    timer:close()
-    return done(nil, "the command could not be started")
+  -- A variable that it names is one that it needs.
+  local keep = vim.list_extend({}, waiting.keep)
+  for name in command:gmatch("[%a_][%w_]*") do
+    keep[#keep + 1] = name
   end
-  local pid = process:get_pid()
-  timer:start(COMMAND_LIMIT_MS, 0, function()
-    vim.uv.kill(-pid, "sigkill") -- the whole group: the shell may wait for another program
-    finish()
-  end)
-  stdout:read_start(function(_, data)
-    pieces[#pieces + 1] = data
-    if not data then
-      is_read = true
-      if code then
-        finish()
-      end
-    end
-  end)
+  core.ask("run_key_command", {
+    chat = waiting.chat,
+    request = waiting.request,
+    judged = waiting.judged,
+    command = command,
+    without = waiting.without(),
+    keep = keep,
+  }, done)
+end
+
+---Has commands not see a value.
+---@param values string[]
+local function conceal(values)
+  if core.lib then
+    core.lib.add_secrets({ values = values, url = "", headers = {} })
+  end
 end
 
 ---@param adapter lathe.Adapter
 ---@param path string such as `schema.model.default`
 ---@return string?
-local function at_path(adapter, path)
+function M.at_path(adapter, path)
   local value = adapter ---@type any
   for part in path:gmatch("[^.]+") do
     value = type(value) == "table" and value[part] or nil
@@ -86,8 +54,9 @@ end
 ---Finds one value.
 ---@param adapter lathe.Adapter
 ---@param name string
+---@param waiting lathe.KeyWaiting
 ---@param done fun(value: string?, message: string?)
-local function find(adapter, name, done)
+local function find(adapter, name, waiting, done)
   local given = adapter.env and adapter.env[name]
   local where = ("adapters.http.%s.env.%s"):format(adapter.name, name)
   if type(given) == "function" then
@@ -97,7 +66,7 @@ local function find(adapter, name, done)
     end
     given = value or ""
   elseif type(given) == "string" and vim.startswith(given, "cmd:") then
-    return run(given:sub(5), function(value, message)
+    return run(given:sub(5), waiting, function(value, message)
       done(value, message and where .. ": " .. message)
     end)
   elseif type(given) == "string" and given:find("^[A-Z0-9_]+$") then
@@ -107,7 +76,7 @@ local function find(adapter, name, done)
     end
     given = value
   elseif type(given) == "string" and vim.startswith(given, "schema.") then
-    given = at_path(adapter, given)
+    given = M.at_path(adapter, given)
   end
   if type(given) ~= "string" then
     return done(nil, where .. ": expected a string, a function or a command, got " .. type(given))
@@ -128,8 +97,10 @@ end
 ---@param adapter lathe.Adapter
 ---@param templates string[]
 ---@param given table<string, string> values that hold for this request only
+---@param waiting lathe.KeyWaiting
 ---@param done fun(values: table<string, string>?, message: string?)
-function M.resolve(adapter, templates, given, done)
+function M.resolve(adapter, templates, given, waiting, done)
+  conceal(vim.tbl_values(given))
   local values = found[adapter] or {}
   found[adapter] = values
   local names = {}
@@ -148,11 +119,12 @@ function M.resolve(adapter, templates, given, done)
     if not name then
       return done(vim.tbl_extend("force", values, given))
     end
-    find(adapter, name, function(value, message)
+    find(adapter, name, waiting, function(value, message)
       if not value then
         return done(nil, message)
       end
       values[name] = value
+      conceal({ value })
       next_one(at + 1)
     end)
   end

@@ -3,6 +3,7 @@
 local M = {}
 
 local config = require("lathe.config")
+local keys = require("lathe.adapters.keys")
 local readable = require("lathe.readable").text
 
 local HOW = "no adapter has a key: set %s, or add one to adapters.http (`:help lathe-adapters`)"
@@ -15,6 +16,17 @@ local registered = {} ---@type table<string, lathe.Adapter>
 ---@field names table<string, true>
 
 local known_keys ---@type lathe.KnownKeys?
+
+---Who waits for the values of an adapter, and what a command that finds one does not see.
+---@class lathe.KeyWaiting
+---@field chat integer
+---@field request integer? of the chat
+---@field judged integer? the call that the judge is asked about
+---@field without fun(): string[]
+---@field keep string[]
+
+-- Adapters of chats, each with whether the user has configured it.
+local in_use = setmetatable({}, { __mode = "k" }) ---@type table<lathe.Adapter, boolean>
 
 ---Makes an adapter known, as if it were in `adapters.http`.
 ---@param name string
@@ -33,7 +45,7 @@ local function configured(name)
 end
 
 -- Files here that are no adapters.
-local is_part = { init = true, env = true, provider_tools = true, request = true }
+local is_part = { init = true, env = true, keys = true, provider_tools = true, request = true }
 
 ---@param name string
 ---@return lathe.Adapter?
@@ -211,7 +223,23 @@ function M.resolve(spec, model)
     local ok, copy = pcall(vim.deepcopy, adapter[field])
     adapter[field] = ok and copy or adapter[field] -- one that holds userdata stays shared
   end
+  in_use[adapter] = type(spec) ~= "string" or configured(spec) ~= nil
+  known_keys = nil
   return adapter
+end
+
+---@param adapter lathe.Adapter
+---@param chat lathe.Chat
+---@return lathe.KeyWaiting
+local function waiting_for(adapter, chat)
+  local keep = config.get().interactions.chat.tools.opts.keep_env
+  return {
+    chat = chat.id,
+    without = function()
+      return M.key_variables(adapter, keep)
+    end,
+    keep = keep,
+  }
 end
 
 ---The history behind its system messages.
@@ -245,45 +273,21 @@ function M.request(adapter, chat, system, done)
     end
     return done(fields, message or "handlers.request.build gave nothing to send")
   end
-  require("lathe.adapters.request").build(adapter, chat, done)
+  local waiting = waiting_for(adapter, chat)
+  waiting.request, waiting.judged = chat.request, chat.judged
+  require("lathe.adapters.request").build(adapter, chat, waiting, done)
 end
 
 ---The names of the models that the provider of an adapter offers, sorted.
 ---@param adapter lathe.Adapter
+---@param chat lathe.Chat that asks
 ---@param done fun(names: string[]?, message: string?)
-function M.models(adapter, done)
-  require("lathe.adapters.request").models(adapter, done)
+function M.models(adapter, chat, done)
+  require("lathe.adapters.request").models(adapter, waiting_for(adapter, chat), done)
 end
 
--- Variables that git's and GitHub's own programs need; they stay unless the user has configured an adapter with them.
-local needed = { GH_TOKEN = true, GITHUB_TOKEN = true }
-
----@param name any of a field of `env`, or of a variable
----@return boolean
-local function is_secret(name)
-  for _, word in ipairs({ "KEY", "TOKEN", "SECRET", "PASSWORD" }) do
-    if tostring(name):upper():find(word, 1, true) then
-      return true
-    end
-  end
-  return false
-end
-
----Collects the variables that hold an adapter's keys.
----@param adapter any
----@param is_configured boolean
----@param into table<string, true>
-local function collect_keys(adapter, is_configured, into)
-  for field, value in pairs(type(adapter) == "table" and type(adapter.env) == "table" and adapter.env or {}) do
-    local is_variable = type(value) == "string" and value:find("^[A-Z0-9_]+$") and value:find("%u")
-    if is_variable and (is_secret(field) or is_secret(value)) and (is_configured or not needed[value]) then
-      into[value] = true
-    end
-  end
-end
-
----The variables of shipped and configured adapters. Kept while nothing changes: an adapter may be a function of the
----user's that takes its time, and every command asks. One that failed is asked again.
+---The variables of shipped and configured adapters, and of those in use. Kept while nothing changes: an adapter may be a
+---function of the user's that takes its time, and every command asks. One that failed is asked again.
 ---@return table<string, true>
 local function all_keys()
   local current = config.get()
@@ -292,28 +296,37 @@ local function all_keys()
     return known.names
   end
   local names, all_found = {}, true
+  local function add(adapter, is_configured)
+    keys.collect(adapter, is_configured, names)
+    if is_configured then
+      keys.conceal(adapter)
+    end
+  end
   for _, name in ipairs(shipped_names()) do
-    collect_keys(shipped(name), false, names)
+    add(shipped(name), false)
   end
   for _, name in ipairs(configured_names()) do
     local adapter = find(name)
     all_found = all_found and adapter ~= nil
-    collect_keys(adapter, true, names)
+    add(adapter, true)
   end
+  for adapter, is_configured in pairs(in_use) do
+    add(adapter, is_configured)
+  end
+  add(current.interactions.chat.adapter, true)
+  add(current.interactions.background.gates.judge.adapter, true)
   known_keys = all_found and { config = current, runtimepath = vim.o.runtimepath, names = names } or nil
   return names
 end
 
----The environment variables that hold the keys of shipped and configured adapters, used or not, and of the chat's own:
----commands do not see them.
----@param own lathe.Adapter? may have come with the chat, and be configured nowhere
+---The environment variables that shipped and configured adapters name, used or not, and the chat's own: commands do not
+---see them.
+---@param own lathe.Adapter? hooks may have changed it
 ---@param keep string[] those that stay
 ---@return string[]
 function M.key_variables(own, keep)
   local names = vim.tbl_extend("force", {}, all_keys())
-  local default = config.get().interactions.chat.adapter
-  collect_keys(own, true, names)
-  collect_keys(type(default) == "table" and default or nil, true, names)
+  keys.collect(own, true, names)
   for _, name in ipairs(keep) do
     names[name] = nil
   end

@@ -259,11 +259,12 @@ end
 ---@param adapter lathe.Adapter
 ---@param templates string[]
 ---@param given table<string, string>
+---@param waiting lathe.KeyWaiting
 ---@param done fun(values: table<string, string>?, message: string?)
-local function find_values(adapter, templates, given, done)
+local function find_values(adapter, templates, given, waiting, done)
   local prepare = hook(adapter, "prepare")
   if not prepare then
-    return env.resolve(adapter, templates, given, done)
+    return env.resolve(adapter, templates, given, waiting, done)
   end
   local is_over = false
   local function go_on(values, message)
@@ -274,7 +275,7 @@ local function find_values(adapter, templates, given, done)
     if type(values) ~= "table" then
       return done(nil, message or "the adapter's prepare gave no values")
     end
-    env.resolve(adapter, templates, vim.tbl_extend("force", given, values), done)
+    env.resolve(adapter, templates, vim.tbl_extend("force", given, values), waiting, done)
   end
   local ok, err = pcall(prepare, adapter, go_on)
   if not ok then
@@ -285,8 +286,9 @@ end
 ---Makes the request. `done` may be called later: a key may come from a command.
 ---@param adapter lathe.Adapter
 ---@param chat lathe.Chat
+---@param waiting lathe.KeyWaiting
 ---@param done fun(fields: table?, message: string?)
-function M.build(adapter, chat, done)
+function M.build(adapter, chat, waiting, done)
   local wrong = set_up(adapter)
   if wrong then
     return done(nil, wrong)
@@ -306,7 +308,7 @@ function M.build(adapter, chat, done)
   end
   local templates = vim.list_extend({ adapter.url }, vim.tbl_values(adapter.headers or {}))
   local given = { model = type(settings.model) == "string" and settings.model or nil }
-  find_values(adapter, templates, given, function(values, message)
+  find_values(adapter, templates, given, waiting, function(values, message)
     if not values then
       return done(nil, message)
     end
@@ -350,8 +352,9 @@ end
 
 ---The names of the models that the provider offers, sorted.
 ---@param adapter lathe.Adapter
+---@param waiting lathe.KeyWaiting
 ---@param done fun(names: string[]?, message: string?)
-function M.models(adapter, done)
+function M.models(adapter, waiting, done)
   local models = adapter.models
   if type(models) ~= "table" or type(models.url) ~= "string" then
     return done(nil, "there is no list of models; name one: `:Lathe model <name>`")
@@ -361,7 +364,7 @@ function M.models(adapter, done)
     return done(nil, wrong)
   end
   local templates = vim.list_extend({ models.url }, vim.tbl_values(adapter.headers or {}))
-  find_values(adapter, templates, {}, function(values, message)
+  find_values(adapter, templates, {}, waiting, function(values, message)
     if not values then
       return done(nil, message)
     end

@@ -57,7 +57,7 @@ function M.model(chat, name)
   elseif name then
     return use_model(chat, name)
   end
-  adapters.models(adapter, function(names, message)
+  adapters.models(adapter, chat, function(names, message)
     if not names then
       return notify.error(("%s: %s"):format(adapter.formatted_name, message))
     end

@@ -128,6 +128,7 @@ function M.start(chat, call, cmd, entry)
     -- Empty when it was deleted: then the core says so.
     cwd = chat.cwd,
     without = adapters.key_variables(chat.adapter, settings.keep_env),
+    keep = settings.keep_env,
     background = call.tool.opts.background == true,
     max_lines = limits.max_lines,
     max_bytes = limits.max_bytes,

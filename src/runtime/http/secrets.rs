@@ -259,7 +259,8 @@ mod tests {
 
     #[test]
     fn other_text_stays_as_it_is() {
-        for text in ["", "%", "%2", "\\", "\\u", "\\u00", "&", "&#", "sk-se/cret", r"\u0073k-other", "100 % of & \\ ä…"] {
+        for text in ["", "%", "%2", "\\", "\\u", "\\u00", "&", "&#", "sk-se/cret", r"\u0073k-other", "100 % of & \\ ä…"]
+        {
             assert_eq!(hide(text), text);
         }
     }

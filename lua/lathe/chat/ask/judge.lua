@@ -124,6 +124,8 @@ function M.ask(chat, call)
   local prompt = question(call)
   -- What an adapter's hooks see of a chat: this conversation, and no tools.
   local aside = {
+    id = chat.id,
+    judged = call.id,
     messages = { message_of("system", system), message_of("user", prompt) },
     tool_registry = no_tools,
     notice = function() end,
