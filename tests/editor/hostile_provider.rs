@@ -84,7 +84,7 @@ fn an_unfit_adapter_is_explained_and_the_chat_goes_on() {
         ("chat.adapter.env.api_key = {}", "env.api_key"),
         ("chat.adapter.env.api_key = 'cmd:exit 3'", "env.api_key"),
         ("chat.adapter.env.api_key = 'cmd:echo a; echo b'", "uthorization"),
-        ("chat.adapter.env.api_key = 'cmd:head -c 4000000 /dev/zero'", "env.api_key"),
+        ("chat.adapter.env.api_key = 'cmd:head -c 4000000 /dev/zero'", "uthorization"),
         ("chat.adapter.url = nil", "url"),
         ("chat.adapter.url = 5", "url"),
         ("chat.adapter.url = ''", "`url`"),

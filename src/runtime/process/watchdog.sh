@@ -82,6 +82,14 @@ end() {
   done
 }
 
+# Whether one of them may be. Much cheaper than to look for them anew.
+is_alive() {
+  for process in $living; do
+    kill -s 0 "${process%:*}" && return
+  done
+  return 1
+}
+
 find_ours
 if [ -z "$processes" ]; then
   # No program here lists them.
@@ -93,14 +101,14 @@ fi
 end TERM
 # A stopped process takes no other signal.
 end CONT
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-  sleep 0.05
+for _ in 1 2 3 4 5 6 7 8; do
+  is_alive || break
+  sleep 0.06
+done
+# Again and again: what was started meanwhile.
+for _ in 1 2 3 4 5; do
   find_ours
   [ "$living" ] || exit 0
-done
-for _ in 1 2 3 4 5; do
   end KILL
   sleep 0.02
-  find_ours
-  [ "$living" ] || exit 0
 done
