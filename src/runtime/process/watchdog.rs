@@ -186,4 +186,5 @@ fn words_of(pipes: &[impl AsFd]) -> String {
 }
 
 #[cfg(test)]
+#[path = "tests/watchdog.rs"]
 mod tests;
