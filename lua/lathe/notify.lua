@@ -50,6 +50,18 @@ function M.error(text)
   show(text, vim.log.levels.ERROR)
 end
 
+local told = {} ---@type table<string, true>
+
+---Tells something once in a session.
+---@param text string
+---@param level "warn"|"error"
+function M.once(text, level)
+  if not told[text] then
+    told[text] = true
+    M[level](text)
+  end
+end
+
 ---Tells of a fault, unless that was done.
 ---@param fault lathe.Fault
 ---@param level "warn"|"error"

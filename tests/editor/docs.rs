@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use crate::support::{Editor, Setup, repository, run_headless};
 
@@ -137,16 +138,27 @@ fn every_subcommand_key_option_and_event_is_in_the_help() {
     assert_eq!(missing(&list(&editor, options), &help), [""; 0]);
 
     let mut events = Vec::new();
-    for file in
-        ["chat/init.lua", "chat/effects.lua", "chat/ask/question.lua", "chat/ask/judge.lua", "tools/registry.lua"]
-    {
-        let code = fs::read_to_string(repository().join("lua/lathe").join(file)).unwrap();
+    for code in lua_sources(&repository().join("lua/lathe")).iter().filter(|code| code.contains("events.emit")) {
         let names =
             code.split('"').filter(|word| ["Chat", "Tool", "Request"].iter().any(|start| word.starts_with(start)));
         events.extend(names.filter(|word| word.chars().all(char::is_alphabetic)).map(|word| format!("Lathe{word}")));
     }
     assert!(events.len() > 10, "{events:?}");
     assert_eq!(missing(&events, &section("lathe-events")), [""; 0]);
+}
+
+/// The texts of all Lua files below a folder.
+fn lua_sources(folder: &Path) -> Vec<String> {
+    let mut texts = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            texts.extend(lua_sources(&path));
+        } else if path.extension().is_some_and(|ending| ending == "lua") {
+            texts.push(fs::read_to_string(path).unwrap());
+        }
+    }
+    texts
 }
 
 #[test]

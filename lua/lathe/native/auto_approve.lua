@@ -4,13 +4,13 @@ local M = {}
 local config = require("lathe.config")
 local log = require("lathe.log")
 local readable = require("lathe.readable").text
-local store = require("lathe.native.store")
+local server_status = require("lathe.native.server_status")
 
 ---@param server string
 ---@param tool string?
 ---@return boolean
 local function is_auto_approved(server, tool)
-  local setting = store.settings(server).autoApprove
+  local setting = server_status.settings(server).autoApprove
   if type(setting) == "table" then
     return tool ~= nil and vim.list_contains(setting, tool)
   end

@@ -1,20 +1,13 @@
--- What chats can be offered of native servers: tools under their names for the model, their dynamic fields, and groups. What
--- makes a definition good is in `validate.lua`, what runs in `handler_tool.lua`.
+-- What chats can be offered of native servers: tools under their names for the model, and groups. What makes a definition good
+-- is in `validate.lua`, what runs in `handler_tool.lua`.
 local M = {}
 
 local config = require("lathe.config")
 local core = require("lathe.core")
-local validate = require("lathe.native.validate")
-local encode = require("lathe.schema_json").encode
-local readable = require("lathe.readable").text
+local dynamic_fields = require("lathe.native.dynamic_fields")
+local notify = require("lathe.notify")
+local server_status = require("lathe.native.server_status")
 local store = require("lathe.native.store")
-
-local hrtime = vim.uv.hrtime
-
--- A dynamic field that takes longer is told to the user.
-local SLOW_MS = 50
-
-local EMPTY = '{"type":"object","properties":{}}'
 
 ---@class lathe.native.Record
 ---@field name string for the model
@@ -36,17 +29,6 @@ local known = setmetatable({}, { __mode = "k" }) ---@type table<table, lathe.nat
 local version, used_config ---@type integer?, table?
 local list ---@type lathe.SourceList? of that version
 local listing = 0
-local told = {} ---@type table<string, true>
-
----Tells something once in a session.
----@param text string
----@param how "warn"|"error"
-local function tell(text, how)
-  if not told[text] then
-    told[text] = true
-    require("lathe.notify")[how](text)
-  end
-end
 
 -- Names ---------------------------------------------------------------------------------------------------------------
 
@@ -86,7 +68,7 @@ local function take_server(server, found)
   end
   members[found.group] = names
   for name in found.collisions:gmatch("[^\n]+") do
-    tell(
+    notify.once(
       ("server %q: another tool has the same name for the model, so this one is %s"):format(server.name, name),
       "warn"
     )
@@ -129,93 +111,11 @@ local function update()
   return true
 end
 
--- Dynamic fields ------------------------------------------------------------------------------------------------------
-
+---Looks at what changes without a word.
 ---@param record lathe.native.Record
----@param what string
----@param message string
----@param how "warn"|"error"
-local function complain(record, what, message, how)
-  tell(("%s of the tool %q of the server %q: %s"):format(what, record.def.name, record.server.name, message), how)
-end
-
----@param record lathe.native.Record
----@param what string
----@param fn function
----@return boolean ok
----@return any value
-local function ask(record, what, fn)
-  local started = hrtime()
-  local ok, value = pcall(fn, record.def)
-  if (hrtime() - started) / 1e6 > SLOW_MS then
-    complain(record, what, ("takes longer than %d ms and holds the editor meanwhile"):format(SLOW_MS), "warn")
-  end
-  if not ok then
-    complain(record, what, "failed: " .. readable(value), "error")
-  end
-  return ok, value
-end
-
----@param record lathe.native.Record
----@return string
-local function description_of(record)
-  local description = record.def.description
-  if type(description) == "function" then
-    local ok, text = ask(record, "description", description)
-    if ok and type(text) ~= "string" then
-      complain(record, "description", "is not a string, but " .. type(text), "error")
-    end
-    description = ok and type(text) == "string" and text or record.def.name
-  end
-  return description or ""
-end
-
----@param record lathe.native.Record
----@return string json the last good one where there is none now
-local function schema_of(record)
-  local schema = record.def.inputSchema
-  local last = record.schema_text or EMPTY
-  if type(schema) == "function" then
-    local ok, answer = ask(record, "inputSchema", schema)
-    if not ok then
-      return last
-    end
-    schema = answer
-  elseif schema == nil then
-    return EMPTY
-  end
-  local fault = validate.schema_fault(schema)
-  if fault then
-    complain(record, "inputSchema", "is no object schema: " .. fault, "error")
-    return last
-  end
-  if schema.properties == nil then
-    schema = vim.tbl_extend("force", schema, { properties = vim.empty_dict() })
-  end
-  local encoded, json = pcall(encode, schema)
-  if not encoded then
-    complain(record, "inputSchema", "is no JSON: " .. tostring(json):gsub("^.-:%d+: ", ""), "error")
-    return last
-  end
-  return json
-end
-
----Looks at the dynamic fields of a tool; its definition is made anew only when they changed.
----@param record lathe.native.Record
-local function read(record)
-  local description, json = description_of(record), schema_of(record)
-  if description ~= record.description or json ~= record.schema_text then
-    record.description, record.schema_text, record.schema = description, json, nil
-    record.tool = nil
-  end
+local function look(record)
+  dynamic_fields.read(record)
   record.read_in = listing
-end
-
----Whether a tool has fields that are functions.
----@param record lathe.native.Record
----@return boolean
-local function is_dynamic(record)
-  return type(record.def.description) == "function" or type(record.def.inputSchema) == "function"
 end
 
 ---Another number whenever the list of tools may have changed.
@@ -234,8 +134,8 @@ end
 ---@param name string
 function M.refresh(name)
   local record = update() and records[name]
-  if record and (not record.read_in or (record.read_in ~= listing and is_dynamic(record))) then
-    read(record)
+  if record and (not record.read_in or (record.read_in ~= listing and dynamic_fields.are_any(record))) then
+    look(record)
   end
 end
 
@@ -266,7 +166,7 @@ function M.tool(name)
     return store.has_any() and require("lathe.native.mcp_group").tool(name) or nil
   end
   if not record.read_in then
-    read(record)
+    look(record)
   end
   if not record.tool then
     record.schema = record.schema or vim.json.decode(record.schema_text)
@@ -295,7 +195,7 @@ end
 ---@param server lathe.native.Server
 ---@return lathe.ListedGroup
 local function listed_group(name, server)
-  local instructions = store.settings(server.name).custom_instructions
+  local instructions = server_status.settings(server.name).custom_instructions
   local description = server.description
   return {
     name = name,

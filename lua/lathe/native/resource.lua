@@ -7,9 +7,8 @@ local errors = require("lathe.native.error")
 local handler_request = require("lathe.native.handler_request")
 local handler_result = require("lathe.native.handler_result")
 local handler_call = require("lathe.native.handler_call")
+local notify = require("lathe.notify")
 local store = require("lathe.native.store")
-
-local warned = {} ---@type table<string, true>
 
 ---The servers that are meant.
 ---@param name string? nil: all
@@ -44,10 +43,9 @@ function M.static(servers)
         if not first then
           seen[def.uri] = server.name
           list[#list + 1] = { server = server, def = def }
-        elseif not warned[def.uri .. server.name] then
-          warned[def.uri .. server.name] = true
+        else
           local text = "the servers %q and %q have the same resource %s; the first counts"
-          require("lathe.notify").warn(text:format(first, server.name, def.uri))
+          notify.once(text:format(first, server.name, def.uri), "warn")
         end
       end
     end

@@ -4,6 +4,7 @@ local M = {}
 
 local listeners = require("lathe.native.listeners")
 local config = require("lathe.config")
+local server_status = require("lathe.native.server_status")
 local validate = require("lathe.native.validate")
 
 ---Counts changes; what is derived from the servers is made anew when it moved.
@@ -36,57 +37,6 @@ local function changed(event, server)
   listeners.fire(event, server)
 end
 
--- Disabled servers ----------------------------------------------------------------------------------------------------
-
-local persisted ---@type table<string, boolean>? what `disable(name, { persist = true })` wrote; read on first use
-
--- Made now: a server may be registered in a fast event.
-local persist_path = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "native.json")
-
----@return table<string, boolean>
-local function read_persisted()
-  if not persisted then
-    local file = io.open(persist_path)
-    local ok, data = pcall(vim.json.decode, file and file:read("*a") or "{}")
-    if file then
-      file:close()
-    end
-    persisted = ok and type(data) == "table" and data or {}
-  end
-  return persisted
-end
-
----@param name string
----@param is_disabled boolean
----@return string? err
-local function persist(name, is_disabled)
-  local all = read_persisted()
-  all[name] = is_disabled
-  vim.fn.mkdir(vim.fs.dirname(persist_path), "p", 448)
-  local file, err = io.open(persist_path, "w")
-  if not file then
-    return err
-  end
-  file:write(vim.json.encode(all))
-  file:close()
-end
-
----@param name string
----@return table settings of `native.settings`
-function M.settings(name)
-  return config.get().native.settings[name] or {}
-end
-
----@param name string
----@return "connected"|"disabled"
-local function first_status(name)
-  local is_disabled = read_persisted()[name]
-  if is_disabled == nil then
-    is_disabled = M.settings(name).disabled
-  end
-  return is_disabled and "disabled" or "connected"
-end
-
 -- Registration --------------------------------------------------------------------------------------------------------
 
 ---@param name string
@@ -97,7 +47,7 @@ local function create(name, def)
     name = name,
     displayName = def and def.displayName or name,
     description = def and def.description or "",
-    status = first_status(name),
+    status = server_status.first(name),
     capabilities = { tools = {}, resources = {}, resourceTemplates = {}, prompts = {} },
   }
   servers[name] = server
@@ -218,7 +168,7 @@ function M.sync()
   end
   load_configured(current.servers)
   for name, server in pairs(servers) do
-    server.status = first_status(name)
+    server.status = server_status.first(name)
   end
 end
 
@@ -339,7 +289,7 @@ function M.set_status(name, status, opts)
     changed("servers_updated", name)
     changed("tool_list_changed", name)
   end
-  local err = type(opts) == "table" and opts.persist and persist(name, status == "disabled") or nil
+  local err = type(opts) == "table" and opts.persist and server_status.persist(name, status == "disabled") or nil
   return err == nil, err
 end
 
@@ -356,7 +306,7 @@ local disabled_lists = {
 ---@param id string
 ---@return boolean
 function M.is_enabled(server, list, id)
-  local disabled = M.settings(server.name)[disabled_lists[list]]
+  local disabled = server_status.settings(server.name)[disabled_lists[list]]
   return server.status == "connected" and not (disabled and vim.list_contains(disabled, id))
 end
 

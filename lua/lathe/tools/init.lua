@@ -1,97 +1,14 @@
--- What tools and groups there are: the lists of all sources as one snapshot, and what is looked up in it. Where tools come
--- from is in `sources.lua`, which of them a chat uses in `registry.lua`, how one runs in `call.lua`.
+-- What tools and groups there are: what is looked up in the snapshot of all sources. Where tools come from is in
+-- `sources.lua`, which of them a chat uses in `registry.lua`, how one runs in `call.lua`.
 local M = {}
 
 local faults = require("lathe.fault")
 local notify = require("lathe.notify")
 local readable = require("lathe.readable").text
+local snapshot = require("lathe.tools.snapshot")
 local sources = require("lathe.tools.sources")
 
----What there is at one moment. Nobody writes to it: what has changed is in the next one.
----@class lathe.ToolSnapshot
----@field generation integer
----@field tools table<string, lathe.ListedTool[]> by name, in the order in which they count
----@field names string[] of the tools that are listed, sorted
----@field groups table<string, lathe.ListedGroup>
----@field group_names string[] sorted
----@field reached table<string, string[]> by the tool that can call them by name
-
-local told = {} ---@type table<string, true> tools that were left out
-
----The user's own tool of this name wins.
----@param listed lathe.ListedTool
-local function tell_left_out(listed)
-  local text = ("the %s tool %s is left out: a tool of this name is configured"):format(listed.source.name, listed.name)
-  if not told[text] then
-    told[text] = true
-    notify.warn(text)
-  end
-end
-
----@param snapshot lathe.ToolSnapshot
----@param source lathe.Source
----@param tools lathe.ListedTool[]
-local function add_tools(snapshot, source, tools)
-  for _, one in ipairs(tools) do
-    one.source = source
-    local known = snapshot.tools[one.name]
-    if not known then
-      known = {}
-      snapshot.tools[one.name] = known
-    end
-    local first = known[1]
-    if first and not first.gives_way and not one.is_hidden and first.source.name ~= source.name then
-      tell_left_out(one)
-    end
-    known[#known + 1] = one
-    if not first and not one.is_hidden then
-      snapshot.names[#snapshot.names + 1] = one.name
-    end
-    if one.via then
-      local reached = snapshot.reached[one.via] or {}
-      snapshot.reached[one.via] = reached
-      reached[#reached + 1] = one.name
-    end
-  end
-end
-
----@param snapshot lathe.ToolSnapshot
----@param source lathe.Source
----@param groups lathe.ListedGroup[]
-local function add_groups(snapshot, source, groups)
-  for _, one in ipairs(groups) do
-    if not snapshot.groups[one.name] then
-      one.source = source
-      snapshot.groups[one.name] = one
-      snapshot.group_names[#snapshot.group_names + 1] = one.name
-    end
-  end
-end
-
-local NOBODY = {}
-local snapshots = setmetatable({}, { __mode = "k" }) ---@type table<table, lathe.ToolSnapshot> by adapter
-
----What there is now.
----@param chat lathe.Chat? whose adapter brings tools along
----@return lathe.ToolSnapshot
-function M.snapshot(chat)
-  local key = chat and chat.adapter or NOBODY
-  local generation = sources.generation(chat)
-  local snapshot = snapshots[key]
-  if snapshot and snapshot.generation == generation then
-    return snapshot
-  end
-  snapshot = { generation = generation, tools = {}, names = {}, groups = {}, group_names = {}, reached = {} }
-  for _, source in ipairs(sources.all()) do
-    local list = sources.call(source, "list", chat) or {}
-    add_tools(snapshot, source, list.tools or {})
-    add_groups(snapshot, source, list.groups or {})
-  end
-  table.sort(snapshot.names)
-  table.sort(snapshot.group_names)
-  snapshots[key] = snapshot
-  return snapshot
-end
+M.snapshot = snapshot.of
 
 -- Tools --------------------------------------------------------------------------------------------------------------
 
@@ -122,14 +39,12 @@ end
 ---@return boolean? failed its `enabled` threw
 function M.look_up(name, chat)
   local last, reason ---@type lathe.ListedTool?, string?
-  for _, listed in ipairs(M.snapshot(chat).tools[name] or {}) do
-    if not listed.is_hidden then
-      local off, failed = why_off(listed, chat)
-      if not (off and listed.gives_way) then
-        return listed, off, failed
-      end
-      last, reason = listed, "enabled"
+  for _, listed in ipairs(snapshot.of(chat).tools[name] or {}) do
+    local off, failed = why_off(listed, chat)
+    if not (off and listed.gives_way) then
+      return listed, off, failed
     end
+    last, reason = listed, "enabled"
   end
   return last, reason
 end
@@ -243,7 +158,8 @@ end
 ---@param chat lathe.Chat
 ---@return lathe.ListedTool?
 function M.refused(name, chat)
-  return (M.snapshot(chat).tools[name] or {})[1]
+  local all = snapshot.of(chat)
+  return (all.tools[name] or {})[1] or all.hidden[name]
 end
 
 ---Whether a tool, enabled or not, or a group has the name. Nothing of an author's is called but what says whether the
@@ -252,22 +168,22 @@ end
 ---@param chat lathe.Chat?
 ---@return boolean
 function M.is_known(name, chat)
-  local snapshot = M.snapshot(chat)
-  for _, listed in ipairs(snapshot.tools[name] or {}) do
+  local all = snapshot.of(chat)
+  for _, listed in ipairs(all.tools[name] or {}) do
     if listed.off then
       return false
-    elseif not listed.is_hidden and not (listed.gives_way and why_off(listed, chat)) then
+    elseif not (listed.gives_way and why_off(listed, chat)) then
       return true
     end
   end
-  return snapshot.groups[name] ~= nil
+  return all.groups[name] ~= nil
 end
 
 ---The names of all tools, on or off, sorted.
 ---@param chat lathe.Chat?
 ---@return string[]
 function M.all_names(chat)
-  return M.snapshot(chat).names
+  return snapshot.of(chat).names
 end
 
 ---The names of enabled tools and of groups, sorted.
@@ -275,15 +191,15 @@ end
 ---@param chat lathe.Chat? whose adapter decides
 ---@return string[]
 function M.names(visible_only, chat)
-  local snapshot = M.snapshot(chat)
+  local all = snapshot.of(chat)
   local names = {}
-  for _, name in ipairs(snapshot.names) do
+  for _, name in ipairs(all.names) do
     local listed, off = M.look_up(name, chat)
     if listed and not off and (listed.is_visible or not visible_only) then
       names[#names + 1] = name
     end
   end
-  for _, name in ipairs(snapshot.group_names) do
+  for _, name in ipairs(all.group_names) do
     if not vim.list_contains(names, name) then
       names[#names + 1] = name
     end
@@ -303,7 +219,7 @@ end
 ---@param name string
 ---@param chat lathe.Chat
 function M.refresh_tool(name, chat)
-  for _, listed in ipairs(M.snapshot(chat).tools[name] or {}) do
+  for _, listed in ipairs(snapshot.of(chat).tools[name] or {}) do
     sources.call(listed.source, "refresh", name)
   end
 end
@@ -316,7 +232,7 @@ end
 ---@return lathe.ToolGroup? group
 ---@return lathe.ListedGroup? listed
 function M.group(name, chat)
-  local listed = M.snapshot(chat).groups[name]
+  local listed = snapshot.of(chat).groups[name]
   if listed then
     return listed.group, listed
   end
@@ -326,7 +242,7 @@ end
 ---@param chat lathe.Chat?
 ---@return string[]
 function M.groups(chat)
-  return M.snapshot(chat).group_names
+  return snapshot.of(chat).group_names
 end
 
 ---Whether a tool that is a member of a source's group is that source's, and not another one of the same name.
@@ -335,7 +251,7 @@ end
 ---@param chat lathe.Chat?
 ---@return boolean
 function M.is_member(name, listed, chat)
-  local first = (M.snapshot(chat).tools[name] or {})[1]
+  local first = (snapshot.of(chat).tools[name] or {})[1]
   return first ~= nil and first.source == listed.source
 end
 

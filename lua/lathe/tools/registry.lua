@@ -9,16 +9,17 @@ local tools = require("lathe.tools")
 
 local hrtime = vim.uv.hrtime
 
--- How long one slice of bringing what is in use up to date may take.
-local SLICE_NS = 3e6
-
--- So many tools are brought up to date at once when a group is added.
+-- So many tools are brought up to date at once when a group is added, within so much time.
 local FEW = 50
+local AT_ONCE_NS = 3e6
 
 ---@class lathe.ToolRegistry
 ---@field _generation integer another one whenever what it holds may be offered otherwise
 local Registry = {}
 Registry.__index = Registry
+for name, method in pairs(require("lathe.tools.registry_updates")) do
+  Registry[name] = method
+end
 
 ---@param chat lathe.Chat
 ---@return lathe.ToolRegistry
@@ -84,10 +85,10 @@ function Registry:knows(name)
   return tools.is_known(name, self._chat)
 end
 
----@param self lathe.ToolRegistry
+---Offers a tool to the model.
 ---@param name string
 ---@return lathe.Fault? fault nil: it is in use
-local function add_tool(self, name)
+function Registry:add_tool(name)
   if self.in_use[name] then
     return nil
   end
@@ -125,7 +126,7 @@ end
 function Registry:use(name)
   local group, listed = tools.group(name, self._chat)
   if not group or not listed then
-    return add_tool(self, name)
+    return self:add_tool(name)
   end
   if self.groups[name] then
     return nil
@@ -134,12 +135,12 @@ function Registry:use(name)
   if listed.is_live then
     -- Members that are many come with the next list.
     if #self._order < FEW then
-      self:refresh(hrtime() + SLICE_NS)
+      self:refresh(hrtime() + AT_ONCE_NS)
     end
     return nil
   end
   for _, tool in ipairs(group.tools or {}) do
-    local fault = add_tool(self, tool)
+    local fault = self:add_tool(tool)
     if fault then
       notify.fault(fault, "warn", ('group "%s": '):format(name))
     end
@@ -174,7 +175,7 @@ end
 function Registry:restore(names, groups)
   local found = {}
   for _, name in ipairs(names) do
-    local fault = add_tool(self, name)
+    local fault = self:add_tool(name)
     if fault and not self:knows(name) and tools.is_starting() then
       self._awaited[name] = true
     else
@@ -291,109 +292,6 @@ function Registry:used_groups()
     list[i] = self.groups[name]
   end
   return list
-end
-
--- Sources change -----------------------------------------------------------------------------------------------------
-
----Takes note of what sources have changed.
-function Registry:look()
-  local generation = tools.snapshot(self._chat).generation
-  if self._seen ~= generation then
-    self._seen = generation
-    self._generation = self._generation + 1
-    for name in pairs(vim.tbl_extend("force", {}, self._awaited)) do
-      if self:knows(name) then
-        self._awaited[name] = nil
-        local fault = self:use(name)
-        if fault then
-          notify.fault(fault, "warn")
-        end
-      end
-    end
-  end
-end
-
----Gives a live group the members that it has now.
----@param self lathe.ToolRegistry
----@param group table
----@param until_ns number
----@return boolean done
-local function refresh_group(self, group, until_ns)
-  local now, listed = tools.group(group.name, self._chat)
-  local is_member = {}
-  for _, name in ipairs(now and now.tools or {}) do
-    if listed and tools.is_member(name, listed, self._chat) then
-      is_member[name] = true
-      if not self.in_use[name] then
-        if hrtime() > until_ns then
-          return false
-        elseif not add_tool(self, name) then
-          group.tools[#group.tools + 1] = name
-        end
-      end
-    end
-  end
-  group.system_prompt = now and now.system_prompt
-  group.tools = vim.tbl_filter(function(name)
-    if not is_member[name] then
-      self:remove(name)
-    end
-    return is_member[name] or false
-  end, group.tools)
-  return true
-end
-
----Brings live groups, and what changes in tools without a word, up to date, as far as time allows.
----@param until_ns number
----@param from integer? the tool to go on with
----@return integer? next the tool to go on with; nil: it is done
-function Registry:refresh(until_ns, from)
-  self:look()
-  for _, name in ipairs(from and {} or vim.list_slice(self._group_order)) do
-    local group = self.groups[name]
-    if group and group.is_live and not refresh_group(self, group, until_ns) then
-      return 0
-    end
-  end
-  for i = math.max(from or 1, 1), #self._order do
-    if hrtime() > until_ns then
-      return i
-    end
-    local name = self._order[i]
-    tools.refresh_tool(name, self._chat)
-    if not self._hidden[name] and not tool_set.has(self, name, (self:find(name))) then
-      self._generation = self._generation + 1
-    end
-  end
-end
-
----Brings what is in use up to date for a request, in slices: hundreds of tools take longer than the editor may be held.
----@param done fun() called at once when it takes one slice
-function Registry:gather(done)
-  local from ---@type integer?
-  local function go_on()
-    local next_tool = self:refresh(hrtime() + SLICE_NS, from)
-    if next_tool then
-      from = next_tool > 0 and next_tool or nil
-      return vim.defer_fn(go_on, 0)
-    end
-    done()
-  end
-  go_on()
-end
-
----What the engine is offered with a request; made anew only when something changed.
----@return lathe.ToolSet
-function Registry:offered()
-  self:refresh(math.huge)
-  return tool_set.make(self)
-end
-
----Makes the list for a request, in slices.
----@param done fun() called at once when it takes one slice
-function Registry:prepare(done)
-  self:look()
-  tool_set.prepare(self, done)
 end
 
 return M

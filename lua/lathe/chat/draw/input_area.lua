@@ -145,4 +145,22 @@ function Input:hold(held)
   end
 end
 
+---Tokens of the last request.
+---@param usage { input: integer, output: integer }
+function Input:show_usage(usage)
+  self.usage = usage
+  if self:is_alive() then
+    input_hints.show(self)
+  end
+end
+
+---Shows that tools run without asking, or ask again.
+---@param auto boolean
+function Input:show_auto(auto)
+  self.is_auto = auto
+  if self:is_alive() then
+    input_hints.show(self)
+  end
+end
+
 return Input

@@ -3,38 +3,17 @@
 local M = {}
 
 local block = require("lathe.chat.draw.block")
-local buffer_lines = require("lathe.chat.draw.buffer_lines")
-local queued_lines = require("lathe.chat.draw.queued_lines")
-local folds = require("lathe.chat.draw.folds")
-local autoscroll = require("lathe.chat.draw.autoscroll")
-local highlight = require("lathe.chat.draw.highlight")
-local input_hints = require("lathe.chat.draw.input_hints")
-local log = require("lathe.log")
-local notify = require("lathe.notify")
 local positions = require("lathe.chat.draw.positions")
 local reasoning = require("lathe.chat.draw.reasoning")
-local spinner = require("lathe.chat.draw.spinner")
 local write_rate = require("lathe.chat.draw.write_rate")
 
 local api = vim.api
-local now = vim.uv.now
 
-local WRITE_EVERY_MS = 33
--- A write takes no more than so many items, so that it does not hold the main loop; the rest follows sooner.
-local MAX_ITEMS = 150
+-- A piece of text in the queue is no longer.
 local MAX_BYTES = 64 * 1024
-local REST_AFTER_MS = 8
-local SPIN_EVERY_MS = 100
--- While the user types in another buffer.
-local WRITE_SELDOM_MS = 400
 
 local ns_input = api.nvim_create_namespace("lathe.input")
 local ns_heading = api.nvim_create_namespace("lathe.heading")
-local ns_answer = api.nvim_create_namespace("lathe.answer") -- the line before the answer that came last
-local ns_range = api.nvim_create_namespace("lathe.range") -- where blocks are that can still change
-local ns_look = api.nvim_create_namespace("lathe.look") -- icons' colours and facts at the right
-local ns_question = api.nvim_create_namespace("lathe.question")
-local ns_spin = api.nvim_create_namespace("lathe.spin")
 
 ---@class (exact) lathe.RenderOpts
 ---@field user string the heading of the user's messages
@@ -82,9 +61,12 @@ local ns_spin = api.nvim_create_namespace("lathe.spin")
 local Render = {}
 Render.__index = Render
 for _, methods in ipairs({
-  require("lathe.chat.draw.redraw_block"),
+  require("lathe.chat.draw.cut_history"),
   require("lathe.chat.draw.input_area"),
+  require("lathe.chat.draw.redraw_block"),
   require("lathe.chat.draw.reload"),
+  require("lathe.chat.draw.spinner"),
+  require("lathe.chat.draw.write_queue"),
 }) do
   for name, method in pairs(methods) do
     Render[name] = method
@@ -147,24 +129,6 @@ function Render:close()
   end
 end
 
----Has the buffer written soon.
-local function touch(self)
-  if self.due or self.closed then
-    return
-  end
-  self.due = true
-  local pause_ms = self.has_rest and REST_AFTER_MS or WRITE_EVERY_MS
-  if write_rate.is_elsewhere(self.bufnr) and not self.has_rest then
-    pause_ms = WRITE_SELDOM_MS
-  end
-  local wait_ms = self.written_ms + pause_ms - now()
-  if wait_ms <= 0 then
-    self.write()
-  else
-    self.write_timer:start(wait_ms, 0, self.write)
-  end
-end
-
 -- What the history is made of ----------------------------------------------------------------------------------------
 
 ---@param self lathe.Render
@@ -173,7 +137,7 @@ local function add(self, item)
   local queue = self.queue
   queue[#queue + 1] = item
   if not self.due then
-    touch(self)
+    self:touch()
   end
 end
 
@@ -254,7 +218,7 @@ function Render:change_call(call_block)
   if call_block.range and not call_block.dirty then
     call_block.dirty = true
     self.dirty[#self.dirty + 1] = call_block
-    touch(self)
+    self:touch()
   end
 end
 
@@ -287,247 +251,6 @@ function Render:block_at_cursor()
   end
   local place = positions.at(self, api.nvim_win_get_cursor(0)[1] - 1)
   return place and place.block
-end
-
--- Writing ------------------------------------------------------------------------------------------------------------
-
----Marks the line after which an answer stands.
----@param self lathe.Render
----@param row integer -1: it is the first thing in the buffer
-local function place_answer(self, row)
-  api.nvim_buf_set_extmark(self.bufnr, ns_answer, math.max(row, 0), 0, { id = 1 })
-end
-
----@param self lathe.Render
-local function write_queue(self)
-  local bufnr = self.bufnr
-  local count, bytes = 0, 0
-  while count < math.min(#self.queue, MAX_ITEMS) and bytes < MAX_BYTES do
-    count = count + 1
-    bytes = bytes + (self.queue[count].bytes or 0)
-  end
-  local rest = vim.list_slice(self.queue, count + 1)
-  self.queue = vim.list_slice(self.queue, 1, count)
-  local lines, joined, marks, tail = queued_lines.lines(self)
-  self.queue = rest
-  local row = self:input_row()
-  if #lines == 0 then
-    if marks[1] then -- an answer begins where the history ends
-      place_answer(self, buffer_lines.line(bufnr, row - 1) == "" and row - 2 or row - 1)
-    end
-    return
-  end
-  if buffer_lines.line(bufnr, row) ~= self.heading then
-    api.nvim_buf_set_lines(bufnr, row, row, false, { self.heading, "" })
-    self:place_input(row)
-  end
-  if buffer_lines.line(bufnr, row - 1) == "" then
-    row = row - 1 -- the history ends with an empty line: new text goes before it
-  else
-    lines[#lines + 1] = ""
-  end
-  if joined and row > 0 then
-    row = row - 1
-    local col = #buffer_lines.line(bufnr, row)
-    api.nvim_buf_set_text(bufnr, row, col, row, col, lines)
-  else
-    api.nvim_buf_set_lines(bufnr, row, row, false, lines)
-  end
-  self.tail = tail
-  for i = 1, #marks, 3 do
-    local index, item = marks[i], marks[i + 1]
-    if item.head then
-      self:place(item, row + index, marks[i + 2], lines[index + 1])
-    elseif item.kind == "answer" then
-      place_answer(self, row + index - 1)
-    else
-      local heading = api.nvim_buf_set_extmark(bufnr, ns_heading, row + index, 0, {})
-      self.last_message = item.role == "user" and heading or self.last_message
-    end
-  end
-end
-
----Writes what is due, now. A write that fails is told and its text is lost, but not the turn: who writes goes on.
-function Render:flush()
-  self.due = false
-  self.write_timer:stop()
-  if not self:is_alive() then
-    self.queue, self.dirty = {}, {}
-    return
-  end
-  self.written_ms = now()
-  if #self.queue == 0 and #self.dirty == 0 then
-    return
-  end
-  local followers = autoscroll.followers(self.bufnr, self:input_row())
-  local ok, err = pcall(buffer_lines.write, self, function()
-    local dirty = self.dirty
-    self.dirty = vim.list_slice(dirty, MAX_ITEMS + 1)
-    for _, call_block in ipairs(vim.list_slice(dirty, 1, MAX_ITEMS)) do
-      if call_block.range then
-        self:rewrite(call_block)
-      end
-    end
-    if #self.queue > 0 then
-      write_queue(self)
-    end
-  end)
-  if not ok then
-    log.error("writing a chat failed: " .. tostring(err))
-    notify.error("internal error, see `:Lathe log`")
-  end
-  local to_fold = self.to_fold
-  if to_fold[1] then
-    self.to_fold = {}
-    folds.close(self, to_fold)
-  end
-  if self.is_inviting then
-    input_hints.show(self)
-  end
-  self:spin()
-  autoscroll.follow(self.bufnr, followers)
-  highlight.cover(self)
-  self.has_rest = #self.queue > 0 or #self.dirty > 0
-  if self.has_rest then
-    touch(self)
-  end
-end
-
--- Spinner ------------------------------------------------------------------------------------------------------------
-
----Starts or ends the spinner as needed.
-function Render:spin()
-  local wanted = self:is_alive() and (self.waiting_since or next(self.live)) ~= nil
-  write_rate.watch(self, wanted)
-  if wanted and not self.spin_timer then
-    self.spin_timer = assert(vim.uv.new_timer())
-    self.spin_timer:start(
-      SPIN_EVERY_MS,
-      SPIN_EVERY_MS,
-      vim.schedule_wrap(function()
-        local is_due = now() - (self.spun_ms or 0) >= WRITE_SELDOM_MS or not write_rate.is_elsewhere(self.bufnr)
-        if is_due and self.spin_timer and self:is_alive() then
-          self.spun_ms = now()
-          spinner.draw(self)
-        end
-      end)
-    )
-  elseif wanted then
-    spinner.draw(self) -- what it was drawn beside may be elsewhere now
-  elseif self.spin_timer then
-    self.spin_timer:close()
-    self.spin_timer = nil
-    if self:is_alive() then
-      api.nvim_buf_clear_namespace(self.bufnr, ns_spin, 0, -1)
-    end
-  end
-end
-
----The model is being waited for, or no longer.
----@param waiting boolean
-function Render:wait(waiting)
-  self.waiting_since = waiting and now() or nil
-  if not waiting then
-    reasoning.finish(self)
-    touch(self) -- the spinner ends with the next write
-  end
-  if waiting or #self.queue == 0 then
-    self:spin()
-  end
-end
-
----Tokens of the last request.
----@param usage { input: integer, output: integer }
-function Render:show_usage(usage)
-  self.usage = usage
-  if self:is_alive() then
-    input_hints.show(self)
-  end
-end
-
----Shows that tools run without asking, or ask again.
----@param auto boolean
-function Render:show_auto(auto)
-  self.is_auto = auto
-  if self:is_alive() then
-    input_hints.show(self)
-  end
-end
-
----Writes all there is.
-function Render:flush_all()
-  repeat
-    self:flush()
-  until #self.queue == 0 and #self.dirty == 0
-end
-
----Removes the end of the history, from a row on.
----@param self lathe.Render
----@param row integer
-local function cut_from(self, row)
-  local to = self:input_row()
-  for _, mark in ipairs(api.nvim_buf_get_extmarks(self.bufnr, ns_look, { row, 0 }, { to, 0 }, {})) do
-    self.states[mark[1]], self.sources[mark[1]] = nil, nil
-  end
-  local followers = autoscroll.followers(self.bufnr, to)
-  buffer_lines.write(self, function()
-    for _, ns in ipairs({ ns_heading, ns_look, ns_range, ns_question }) do
-      api.nvim_buf_clear_namespace(self.bufnr, ns, row, to)
-    end
-    api.nvim_buf_set_lines(self.bufnr, row, to, false, row > 0 and { "" } or {})
-  end)
-  self.carry, self.tail, self.tail_bytes = "", row > 0 and "lines" or nil, 0
-  input_hints.show(self)
-  autoscroll.follow(self.bufnr, followers)
-end
-
----Removes the answer that came last.
-function Render:cut_answer()
-  if not self:is_alive() then
-    return
-  end
-  self:flush_all()
-  local row = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_answer, 1, {})[1]
-  if row and row + 1 < self:input_row() then
-    cut_from(self, row + 1)
-  end
-end
-
----Removes the user's last message and all that came of it.
-function Render:cut_to_last_message()
-  if not self:is_alive() then
-    return
-  end
-  self:flush_all()
-  local mark = self.last_message and api.nvim_buf_get_extmark_by_id(self.bufnr, ns_heading, self.last_message, {})
-  if mark and mark[1] and mark[1] < self:input_row() then
-    cut_from(self, mark[1])
-  end
-  self.role, self.last_message = nil, nil
-  for _, heading in ipairs(api.nvim_buf_get_extmarks(self.bufnr, ns_heading, 0, -1, {})) do
-    if buffer_lines.line(self.bufnr, heading[2]) == self.heading then
-      self.last_message = heading[1]
-    end
-  end
-end
-
----Removes the history; what the user is typing stays.
-function Render:clear()
-  self.queue, self.dirty, self.live, self.to_fold = {}, {}, {}, {}
-  self.states, self.sources, self.reasoning = {}, {}, nil
-  self.tail, self.role, self.carry, self.last_message = nil, nil, "", nil
-  if not self:is_alive() then
-    return
-  end
-  local row = self:input_row()
-  for _, ns in ipairs({ ns_heading, ns_answer, ns_range, ns_look, ns_question, ns_spin }) do
-    api.nvim_buf_clear_namespace(self.bufnr, ns, 0, -1)
-  end
-  buffer_lines.write(self, function()
-    api.nvim_buf_set_lines(self.bufnr, 0, row, false, {})
-  end)
-  input_hints.show(self)
-  self:spin()
 end
 
 return M

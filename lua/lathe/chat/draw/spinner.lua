@@ -1,12 +1,18 @@
--- What moves in a chat while something runs: spinner, clocks, the last line of a command. All of it is virtual text.
-local M = {}
+-- What moves in a chat while something runs: spinner, clocks, the last line of a command. All of it is virtual text. These
+-- functions are methods of `lathe.Render`.
+---@class lathe.Render
+local Spinner = {}
 
 local api = vim.api
 local now = vim.uv.now
 
-local block = require("lathe.chat.draw.block")
 local autoscroll = require("lathe.chat.draw.autoscroll")
+local block = require("lathe.chat.draw.block")
 local input_hints = require("lathe.chat.draw.input_hints")
+local reasoning = require("lathe.chat.draw.reasoning")
+local write_rate = require("lathe.chat.draw.write_rate")
+
+local SPIN_EVERY_MS = 100
 
 local ns_range = api.nvim_create_namespace("lathe.range")
 local ns_spin = api.nvim_create_namespace("lathe.spin")
@@ -27,7 +33,7 @@ end
 
 ---Draws it anew, with the clocks and last lines of what runs.
 ---@param self lathe.Render
-function M.draw(self)
+local function draw_all(self)
   local bufnr, time_ms = self.bufnr, now()
   local width = input_hints.width(bufnr)
   if not width then
@@ -71,4 +77,45 @@ function M.draw(self)
   end
 end
 
-return M
+---Starts or ends the spinner as needed.
+function Spinner:spin()
+  local wanted = self:is_alive() and (self.waiting_since or next(self.live)) ~= nil
+  write_rate.watch(self, wanted)
+  if wanted and not self.spin_timer then
+    self.spin_timer = assert(vim.uv.new_timer())
+    self.spin_timer:start(
+      SPIN_EVERY_MS,
+      SPIN_EVERY_MS,
+      vim.schedule_wrap(function()
+        local is_due = now() - (self.spun_ms or 0) >= write_rate.SELDOM_MS or not write_rate.is_elsewhere(self.bufnr)
+        if is_due and self.spin_timer and self:is_alive() then
+          self.spun_ms = now()
+          draw_all(self)
+        end
+      end)
+    )
+  elseif wanted then
+    draw_all(self) -- what it was drawn beside may be elsewhere now
+  elseif self.spin_timer then
+    self.spin_timer:close()
+    self.spin_timer = nil
+    if self:is_alive() then
+      api.nvim_buf_clear_namespace(self.bufnr, ns_spin, 0, -1)
+    end
+  end
+end
+
+---The model is being waited for, or no longer.
+---@param waiting boolean
+function Spinner:wait(waiting)
+  self.waiting_since = waiting and now() or nil
+  if not waiting then
+    reasoning.finish(self)
+    self:touch() -- the spinner ends with the next write
+  end
+  if waiting or #self.queue == 0 then
+    self:spin()
+  end
+end
+
+return Spinner

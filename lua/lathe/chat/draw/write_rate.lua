@@ -2,6 +2,9 @@
 -- millisecond or two, so they come less often meanwhile.
 local M = {}
 
+-- How often a chat is written while the user types in another buffer.
+M.SELDOM_MS = 400
+
 local api = vim.api
 local now = vim.uv.now
 

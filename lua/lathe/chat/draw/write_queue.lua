@@ -1,0 +1,155 @@
+-- When and how what is queued gets into a chat's buffer: joined, and in writes that do not hold the editor. These functions are
+-- methods of `lathe.Render`.
+---@class lathe.Render
+local Writing = {}
+
+local api = vim.api
+local now = vim.uv.now
+
+local autoscroll = require("lathe.chat.draw.autoscroll")
+local buffer_lines = require("lathe.chat.draw.buffer_lines")
+local folds = require("lathe.chat.draw.folds")
+local highlight = require("lathe.chat.draw.highlight")
+local input_hints = require("lathe.chat.draw.input_hints")
+local log = require("lathe.log")
+local notify = require("lathe.notify")
+local queued_lines = require("lathe.chat.draw.queued_lines")
+local write_rate = require("lathe.chat.draw.write_rate")
+
+local WRITE_EVERY_MS = 33
+-- A write takes no more than so many items, so that it does not hold the main loop; the rest follows sooner.
+local MAX_ITEMS = 150
+local MAX_BYTES = 64 * 1024
+local REST_AFTER_MS = 8
+
+local ns_heading = api.nvim_create_namespace("lathe.heading")
+local ns_answer = api.nvim_create_namespace("lathe.answer")
+
+---Has the buffer written soon.
+function Writing:touch()
+  if self.due or self.closed then
+    return
+  end
+  self.due = true
+  local pause_ms = self.has_rest and REST_AFTER_MS or WRITE_EVERY_MS
+  if write_rate.is_elsewhere(self.bufnr) and not self.has_rest then
+    pause_ms = write_rate.SELDOM_MS
+  end
+  local wait_ms = self.written_ms + pause_ms - now()
+  if wait_ms <= 0 then
+    self.write()
+  else
+    self.write_timer:start(wait_ms, 0, self.write)
+  end
+end
+
+---Marks the line after which an answer stands.
+---@param self lathe.Render
+---@param row integer -1: it is the first thing in the buffer
+local function place_answer(self, row)
+  api.nvim_buf_set_extmark(self.bufnr, ns_answer, math.max(row, 0), 0, { id = 1 })
+end
+
+---@param self lathe.Render
+local function write_queue(self)
+  local bufnr = self.bufnr
+  local count, bytes = 0, 0
+  while count < math.min(#self.queue, MAX_ITEMS) and bytes < MAX_BYTES do
+    count = count + 1
+    bytes = bytes + (self.queue[count].bytes or 0)
+  end
+  local rest = vim.list_slice(self.queue, count + 1)
+  self.queue = vim.list_slice(self.queue, 1, count)
+  local lines, joined, marks, tail = queued_lines.lines(self)
+  self.queue = rest
+  local row = self:input_row()
+  if #lines == 0 then
+    if marks[1] then -- an answer begins where the history ends
+      place_answer(self, buffer_lines.line(bufnr, row - 1) == "" and row - 2 or row - 1)
+    end
+    return
+  end
+  if buffer_lines.line(bufnr, row) ~= self.heading then
+    api.nvim_buf_set_lines(bufnr, row, row, false, { self.heading, "" })
+    self:place_input(row)
+  end
+  if buffer_lines.line(bufnr, row - 1) == "" then
+    row = row - 1 -- the history ends with an empty line: new text goes before it
+  else
+    lines[#lines + 1] = ""
+  end
+  if joined and row > 0 then
+    row = row - 1
+    local col = #buffer_lines.line(bufnr, row)
+    api.nvim_buf_set_text(bufnr, row, col, row, col, lines)
+  else
+    api.nvim_buf_set_lines(bufnr, row, row, false, lines)
+  end
+  self.tail = tail
+  for i = 1, #marks, 3 do
+    local index, item = marks[i], marks[i + 1]
+    if item.head then
+      self:place(item, row + index, marks[i + 2], lines[index + 1])
+    elseif item.kind == "answer" then
+      place_answer(self, row + index - 1)
+    else
+      local heading = api.nvim_buf_set_extmark(bufnr, ns_heading, row + index, 0, {})
+      self.last_message = item.role == "user" and heading or self.last_message
+    end
+  end
+end
+
+---Writes what is due, now. A write that fails is told and its text is lost, but not the turn: who writes goes on.
+function Writing:flush()
+  self.due = false
+  self.write_timer:stop()
+  if not self:is_alive() then
+    self.queue, self.dirty = {}, {}
+    return
+  end
+  self.written_ms = now()
+  if #self.queue == 0 and #self.dirty == 0 then
+    return
+  end
+  local followers = autoscroll.followers(self.bufnr, self:input_row())
+  local ok, err = pcall(buffer_lines.write, self, function()
+    local dirty = self.dirty
+    self.dirty = vim.list_slice(dirty, MAX_ITEMS + 1)
+    for _, call_block in ipairs(vim.list_slice(dirty, 1, MAX_ITEMS)) do
+      if call_block.range then
+        self:rewrite(call_block)
+      end
+    end
+    if #self.queue > 0 then
+      write_queue(self)
+    end
+  end)
+  if not ok then
+    log.error("writing a chat failed: " .. tostring(err))
+    notify.error("internal error, see `:Lathe log`")
+  end
+  local to_fold = self.to_fold
+  if to_fold[1] then
+    self.to_fold = {}
+    folds.close(self, to_fold)
+  end
+  if self.is_inviting then
+    input_hints.show(self)
+  end
+  self:spin()
+  autoscroll.follow(self.bufnr, followers)
+  highlight.cover(self)
+  self.has_rest = #self.queue > 0 or #self.dirty > 0
+  if self.has_rest then
+    self:touch()
+  end
+end
+
+---Writes all there is.
+function Writing:flush_all()
+  repeat
+    self:flush()
+  until #self.queue == 0 and #self.dirty == 0
+end
+
+return Writing
