@@ -8,6 +8,8 @@ use std::process::Command;
 
 #[path = "repository/circles.rs"]
 mod circles;
+#[path = "repository/headers.rs"]
+mod headers;
 #[path = "repository/layers.rs"]
 mod layers;
 #[path = "repository/names.rs"]
@@ -278,14 +280,6 @@ fn build_needs_only_cargo_and_cc() {
     assert_eq!(programs, ["cargo", "sh"].into());
     let script = fs::read_to_string(root().join("scripts/install-library.sh")).unwrap();
     assert!(!script.contains("nvim") && !script.contains("python"), "the script is part of the build");
-}
-
-#[test]
-fn every_file_says_what_lives_in_it() {
-    let lua = files(&["lua", "plugin", "examples"], &[".lua"]).into_iter().filter(|(_, text)| !text.starts_with("--"));
-    let rust = files(&["src", "benches", "tests"], &[".rs"]).into_iter().filter(|(_, text)| !text.starts_with("//!"));
-    let silent: Vec<String> = lua.chain(rust).map(|(path, _)| path).collect();
-    assert_eq!(silent, NOBODY);
 }
 
 /// Runs scripts/find-nvim.sh in an empty folder with a Neovim of that version on PATH and a pip that gets nothing.

@@ -13,7 +13,7 @@ error("lathe.author_types is for the language server only")
 
 ---@class lathe.CmdOpts
 ---@field input any result of the cmd before
----@field output_cb fun(result: lathe.CmdResult) for results that come later; only the first counts; may be called in a fast event
+---@field output_cb fun(result: lathe.CmdResult) a result that comes later; the first counts; fine in fast events
 ---@field register_job fun(job: { kill: function }) ended when the call is
 
 ---@alias lathe.CmdFunction fun(self: lathe.Tools, args: table, opts: lathe.CmdOpts): lathe.CmdResult?

@@ -1,5 +1,5 @@
--- User options: the defaults, and what `setup` was given merged with them; nobody else reads that. What a value must be is in
--- `option_types.lua`.
+-- User options: the defaults, and what `setup` was given merged with them; nobody else reads that. What a value must be
+-- is in `option_types.lua`.
 local M = {}
 
 local option_types = require("lathe.option_types")

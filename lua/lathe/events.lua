@@ -8,8 +8,8 @@ local checked_ms = -1
 local heard = {} ---@type table<string, true> names that somebody listens to
 local heard_all = false -- somebody listens to a pattern
 
----Whether anybody may listen to an event. Looked up once per pass of the event loop: two of these events come with every
----call, their data may be large, and most users listen to none.
+---Whether anybody may listen to an event. Looked up once per pass of the event loop: two of these events come with
+---every call, their data may be large, and most users listen to none.
 ---@param name string
 ---@return boolean
 local function is_heard(name)

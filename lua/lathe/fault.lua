@@ -1,4 +1,5 @@
--- A fault: what went wrong, as an object that knows whether the user has been told of it. `notify.fault` tells it, once.
+-- A fault: what went wrong, as an object that knows whether the user has been told of it. `notify.fault` tells it,
+-- once.
 local M = {}
 
 ---@class lathe.Fault

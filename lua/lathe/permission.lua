@@ -1,5 +1,5 @@
--- The permission rules of `setup()` as a list in the order in which they count, and what tools need of them. What they mean
--- is the gate's business.
+-- The permission rules of `setup()` as a list in the order in which they count, and what tools need of them. What they
+-- mean is the gate's business.
 local M = {}
 
 ---@alias lathe.PermissionAction "allow"|"ask"|"deny"
@@ -20,8 +20,8 @@ local function weight(pattern)
   return #(pattern:gsub("[*?]", ""))
 end
 
----The pairs of a table in their order: a list of pairs as it stands; a map, which has none, from the widest pattern to the
----narrowest, so that the narrowest wins (P-32).
+---The pairs of a table in their order: a list of pairs as it stands; a map, which has none, from the widest pattern to
+---the narrowest, so that the narrowest wins (P-32).
 ---@param given table
 ---@param path string
 ---@param problems string[]
@@ -126,8 +126,8 @@ function M.rules(config)
   return rules, problems
 end
 
----Whether a command may run without a question: all that it would run matches one of the patterns, nothing in it writes a
----file, and all of it can be understood. For a tool's `gates.is_safe`.
+---Whether a command may run without a question: all that it would run matches one of the patterns, nothing in it writes
+---a file, and all of it can be understood. For a tool's `gates.is_safe`.
 ---@param command any
 ---@param patterns any as in a permission rule: `git status`, `ls *`
 ---@return boolean

@@ -257,8 +257,8 @@ local function whole(system, messages)
   return vim.list_extend(list, messages)
 end
 
----What a request needs: fields of `core.start_request`. An adapter's own `build` makes them at once, else they are made for
----HTTP, and `done` may be called later.
+---What a request needs: fields of `core.start_request`. An adapter's own `build` makes them at once, else they are made
+---for HTTP, and `done` may be called later.
 ---@param adapter lathe.Adapter
 ---@param chat lathe.Chat
 ---@param system string[] system messages of this request
@@ -286,8 +286,8 @@ function M.models(adapter, chat, done)
   require("lathe.adapters.request").models(adapter, waiting_for(adapter, chat), done)
 end
 
----The variables of shipped and configured adapters, and of those in use. Kept while nothing changes: an adapter may be a
----function of the user's that takes its time, and every command asks. One that failed is asked again.
+---The variables of shipped and configured adapters, and of those in use. Kept while nothing changes: an adapter may be
+---a function of the user's that takes its time, and every command asks. One that failed is asked again.
 ---@return table<string, true>
 local function all_keys()
   local current = config.get()

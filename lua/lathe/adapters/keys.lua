@@ -1,5 +1,5 @@
--- What an adapter's table tells of its keys before it is used: the variables that it names, and what it says in plain text.
--- Commands see neither.
+-- What an adapter's table tells of its keys before it is used: the variables that it names, and what it says in plain
+-- text. Commands see neither.
 local M = {}
 
 local core = require("lathe.core")

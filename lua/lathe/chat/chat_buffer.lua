@@ -1,5 +1,5 @@
--- The buffer of a chat as Neovim sees it: how it is made, and what happens when it is shown, hidden, unloaded or resized. Its
--- text is `draw/render.lua`'s.
+-- The buffer of a chat as Neovim sees it: how it is made, and what happens when it is shown, hidden, unloaded or
+-- resized. Its text is `draw/render.lua`'s.
 local M = {}
 
 local api = vim.api
@@ -43,8 +43,9 @@ function M.dress(chat)
       -- At once, so that nothing more runs for a chat that is gone.
       chat:stop()
       vim.schedule(function()
-        -- `:edit` unloads the buffer only to read it again, and there is no file to read. Others unload it and leave it so:
-        -- `:quit` in the last window does, when Neovim stays because of another buffer. A deleted one has no variables.
+        -- `:edit` unloads the buffer only to read it again, and there is no file to read. Others unload it and leave it
+        -- so: `:quit` in the last window does, when Neovim stays because of another buffer. A deleted one has no
+        -- variables.
         local is_leaving = vim.v.exiting ~= vim.NIL
         local is_kept = snapshot
           and not is_leaving

@@ -1,5 +1,5 @@
--- The chat as users and tools hold it: its methods. Chats are opened in `init.lua`; the text is `draw/render.lua`'s, and what
--- the engine wants done is in `effects.lua`.
+-- The chat as users and tools hold it: its methods. Chats are opened in `init.lua`; the text is `draw/render.lua`'s,
+-- and what the engine wants done is in `effects.lua`.
 local M = {}
 
 local api = vim.api

@@ -1,5 +1,5 @@
--- Session files. Neovim writes a chat's window into them as an empty one that has the chat's name: here that becomes the
--- chat again, or goes.
+-- Session files. Neovim writes a chat's window into them as an empty one that has the chat's name: here that becomes
+-- the chat again, or goes.
 local M = {}
 
 local api = vim.api
@@ -44,7 +44,8 @@ function M.naming()
   end
 end
 
----A session was loaded: its empty windows with a chat's name show that chat, if it is still there, else they are closed.
+---A session was loaded: its empty windows with a chat's name show that chat, if it is still there, else they are
+---closed.
 function M.loaded()
   M.naming() -- the last one has its name still
   if shortmess and vim.o.shortmess == shortmess .. "F" then -- the session's own end has not set it back

@@ -1,5 +1,5 @@
--- Modules of another plugin that resolve to ours while that plugin is not there. Which ones, and what they hold, is told by
--- the files beside this one.
+-- Modules of another plugin that resolve to ours while that plugin is not there. Which ones, and what they hold, is
+-- told by the files beside this one.
 local M = {}
 
 ---@param plugin string

@@ -1,5 +1,5 @@
--- `require("lathe.compat.codecompanion").enable()`: code that requires CodeCompanion's modules finds ours under their names,
--- as far as tools need them. Never active by itself, and never when the real plugin is there.
+-- `require("lathe.compat.codecompanion").enable()`: code that requires CodeCompanion's modules finds ours under their
+-- names, as far as tools need them. Never active by itself, and never when the real plugin is there.
 local M = {}
 
 local NAME = "codecompanion"

@@ -1,5 +1,5 @@
--- `require("lathe.compat.mcphub").enable()`: code that says `require("mcphub").add_tool(…)` registers with our native servers.
--- Never active by itself, and never when the real plugin is there.
+-- `require("lathe.compat.mcphub").enable()`: code that says `require("mcphub").add_tool(…)` registers with our native
+-- servers. Never active by itself, and never when the real plugin is there.
 local M = {}
 
 local NAME = "mcphub"

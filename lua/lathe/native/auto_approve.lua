@@ -1,4 +1,5 @@
--- What the user's settings of native servers say to a call (N-38): the gate's last step, or a refusal. The gate decides.
+-- What the user's settings of native servers say to a call (N-38): the gate's last step, or a refusal. The gate
+-- decides.
 local M = {}
 
 local config = require("lathe.config")

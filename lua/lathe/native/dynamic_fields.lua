@@ -1,5 +1,5 @@
--- Fields of a native server's tool that are functions: read before each request, and what is taken when they fail (N-15 to
--- N-18).
+-- Fields of a native server's tool that are functions: read before each request, and what is taken when they fail (N-15
+-- to N-18).
 local M = {}
 
 local encode = require("lathe.schema_json").encode

@@ -1,5 +1,5 @@
--- Handlers: how one is called, and the one outcome that comes of it. Which is called when, and what becomes of the outcome,
--- is not decided here.
+-- Handlers: how one is called, and the one outcome that comes of it. Which is called when, and what becomes of the
+-- outcome, is not decided here.
 local M = {}
 
 local events = require("lathe.events")

@@ -1,5 +1,5 @@
--- Native servers: tools, resources and prompts written in Lua. The public API; what a function does is in the file of its
--- part.
+-- Native servers: tools, resources and prompts written in Lua. The public API; what a function does is in the file of
+-- its part.
 local M = {}
 
 local listeners = require("lathe.native.listeners")

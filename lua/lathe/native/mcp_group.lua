@@ -1,5 +1,5 @@
--- The two tools of the group `mcp`: any tool and any resource of native servers by name (N-13), for models that should not
--- see hundreds of tools.
+-- The two tools of the group `mcp`: any tool and any resource of native servers by name (N-13), for models that should
+-- not see hundreds of tools.
 local M = {}
 
 local auto_approve = require("lathe.native.auto_approve")
@@ -88,7 +88,8 @@ local function tool(name, description, properties, required, fields)
   }, fields)
 end
 
----A call that names a tool which can be called is a call of that tool, made so in the library: only the others get here.
+---A call that names a tool which can be called is a call of that tool, made so in the library: only the others get
+---here.
 ---@param args { server_name: string, tool_name: string }
 ---@return lathe.CmdResult
 local function refuse(_, args)

@@ -1,5 +1,5 @@
--- What chats can be offered of native servers: tools under their names for the model, and groups. What makes a definition good
--- is in `validate.lua`, what runs in `handler_tool.lua`.
+-- What chats can be offered of native servers: tools under their names for the model, and groups. What makes a
+-- definition good is in `validate.lua`, what runs in `handler_tool.lua`.
 local M = {}
 
 local config = require("lathe.config")

@@ -1,4 +1,5 @@
--- Whether a native server is disabled: by the user's settings, or by a call that was to count for later sessions as well.
+-- Whether a native server is disabled: by the user's settings, or by a call that was to count for later sessions as
+-- well.
 local M = {}
 
 local config = require("lathe.config")

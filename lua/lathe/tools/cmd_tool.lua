@@ -1,5 +1,5 @@
--- `extends = "cmd_tool"`: a tool whose only work is to run one command. The author says how the command is built; how it is
--- asked about, run and told is here.
+-- `extends = "cmd_tool"`: a tool whose only work is to run one command. The author says how the command is built; how
+-- it is asked about, run and told is here.
 local M = {}
 
 ---@param ok boolean

@@ -1,5 +1,5 @@
--- What the gate wants to know about a call and only Lua can tell: its tool's settings and what its functions answer. What
--- follows from that is decided in the library.
+-- What the gate wants to know about a call and only Lua can tell: its tool's settings and what its functions answer.
+-- What follows from that is decided in the library.
 local M = {}
 
 local core = require("lathe.core")

@@ -1,5 +1,5 @@
--- Tools as their authors write them, in entries of the form of `interactions.chat.tools`: what the sources of configured and
--- of registered tools have in common.
+-- Tools as their authors write them, in entries of the form of `interactions.chat.tools`: what the sources of
+-- configured and of registered tools have in common.
 local M = {}
 
 local config = require("lathe.config")

@@ -1,5 +1,5 @@
--- The files of the memory tool: where a path leads, and what each command does there. Nothing leads out of the folder but
--- what the user has listed.
+-- The files of the memory tool: where a path leads, and what each command does there. Nothing leads out of the folder
+-- but what the user has listed.
 local M = {}
 
 local uv = vim.uv

@@ -143,7 +143,8 @@ local function signs(text)
   end
 end
 
----Replaces the mentions of tools and groups in a message: `@{name}` anywhere, `@name` as a whole word; but in fenced code.
+---Replaces the mentions of tools and groups in a message: `@{name}` anywhere, `@name` as a whole word; but in fenced
+---code.
 ---@param text string
 ---@param knows? fun(name: string): boolean whether there is such a tool or group; default: one of the configuration
 ---@return string text for the model

@@ -1,5 +1,5 @@
--- The tools and groups that one chat uses. What a request offers of them is made in `tool_set.lua`; where they come from is
--- not known here.
+-- The tools and groups that one chat uses. What a request offers of them is made in `tool_set.lua`; where they come
+-- from is not known here.
 local M = {}
 
 local events = require("lathe.events")

@@ -1,5 +1,5 @@
--- How what a chat uses follows its sources: members of live groups, tools that come late, fields that change without a word.
--- These functions are methods of `lathe.ToolRegistry`.
+-- How what a chat uses follows its sources: members of live groups, tools that come late, fields that change without a
+-- word. These functions are methods of `lathe.ToolRegistry`.
 ---@class lathe.ToolRegistry
 local Updates = {}
 

@@ -1,5 +1,5 @@
--- Where tools come from: a list of sources, and the one generation that moves with whatever any of them does. What is in
--- them is looked up in `tools/init.lua`.
+-- Where tools come from: a list of sources, and the one generation that moves with whatever any of them does. What is
+-- in them is looked up in `tools/init.lua`.
 local M = {}
 
 local log = require("lathe.log")
@@ -9,8 +9,8 @@ local readable = require("lathe.readable").text
 ---@class lathe.Source
 ---@field name string as messages call it
 ---@field list fun(chat: lathe.Chat?): lathe.SourceList what there is; a list that was given out stays as it is
----@field resolve fun(name: string, chat: lathe.Chat?, is_quiet: boolean?): lathe.FoundTool?, lathe.Fault? what a call runs
----@field refresh fun(name: string?) looks again at what changes without a word; nil: what was looked at no longer counts
+---@field resolve fun(name: string, chat: lathe.Chat?, is_quiet: boolean?): lathe.FoundTool?, lathe.Fault? what runs
+---@field refresh fun(name: string?) looks again at what changes silently; nil: what was seen no longer counts
 ---@field version fun(chat: lathe.Chat?): integer another one whenever `list` has changed
 ---@field status fun(): lathe.SourceStatus
 
@@ -54,7 +54,8 @@ local readable = require("lathe.readable").text
 ---@field kind string
 ---@field listed lathe.ListedTool
 
--- In the order in which they count: of two tools of one name the first is taken. A new source is a file and a line here.
+-- In the order in which they count: of two tools of one name the first is taken. A new source is a file and a line
+-- here.
 ---@type lathe.Source[]
 local sources = {
   require("lathe.tools.sources.adapter_tools"),

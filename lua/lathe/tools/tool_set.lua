@@ -1,5 +1,5 @@
--- What the engine is offered with a request: the tools of a registry as one list, which the library holds. It is made anew
--- only when the registry's generation has moved, and in slices.
+-- What the engine is offered with a request: the tools of a registry as one list, which the library holds. It is made
+-- anew only when the registry's generation has moved, and in slices.
 local M = {}
 
 local core = require("lathe.core")

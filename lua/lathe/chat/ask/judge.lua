@@ -1,5 +1,5 @@
--- The judge: a model that says whether a call may run in auto mode. What it is told, and by whom, is here; its answer is read
--- in the library, and what follows from it is the gate's business.
+-- The judge: a model that says whether a call may run in auto mode. What it is told, and by whom, is here; its answer
+-- is read in the library, and what follows from it is the gate's business.
 local M = {}
 
 local adapters = require("lathe.adapters")

@@ -1,5 +1,5 @@
--- The permission rules of a chat: from where they are loaded before a request or a call, and what is told about them. What
--- they mean is decided in the library.
+-- The permission rules of a chat: from where they are loaded before a request or a call, and what is told about them.
+-- What they mean is decided in the library.
 local M = {}
 
 local config = require("lathe.config")

@@ -43,8 +43,8 @@ local function top_row(bufnr, win)
   return row, total <= height
 end
 
----Shows the end again after the chat has changed. Neovim alone puts it into the middle of the window when much was added,
----and leaves the window empty above it when much was removed.
+---Shows the end again after the chat has changed. Neovim alone puts it into the middle of the window when much was
+---added, and leaves the window empty above it when much was removed.
 ---@param bufnr integer
 ---@param wins integer[]
 function M.follow(bufnr, wins)

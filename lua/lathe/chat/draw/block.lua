@@ -1,5 +1,5 @@
--- How one block looks (a call, the model's reasoning, a notice): its line, the text below it, its icon, its facts. Pure:
--- the buffer is written by `render.lua`.
+-- How one block looks (a call, the model's reasoning, a notice): its line, the text below it, its icon, its facts.
+-- Pure: the buffer is written by `render.lua`.
 local M = {}
 
 local find, sub = string.find, string.sub

@@ -1,5 +1,5 @@
--- Windows that show a chat: where they open, and what is left when the chat is hidden. How they look is in `folds.lua`. A
--- chat lives without one as well.
+-- Windows that show a chat: where they open, and what is left when the chat is hidden. How they look is in `folds.lua`.
+-- A chat lives without one as well.
 local M = {}
 
 local api = vim.api
@@ -255,8 +255,8 @@ local function show_other(win)
   pcall(api.nvim_win_set_buf, win, other)
 end
 
----Whether a window must show something else instead of being closed: it is the last one of a tab page that is the user's,
----or in which floats would be left, which Neovim 0.11 does not survive in another tab page.
+---Whether a window must show something else instead of being closed: it is the last one of a tab page that is the
+---user's, or in which floats would be left, which Neovim 0.11 does not survive in another tab page.
 ---@param win integer
 ---@return boolean
 local function must_stay(win)

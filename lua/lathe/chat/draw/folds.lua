@@ -19,7 +19,8 @@ local MAX_FOLDS = 200
 
 -- stylua: ignore
 local options = {
-  -- Without smooth scrolling a paragraph that is taller than the window is not shown at all while the cursor is below it.
+  -- Without smooth scrolling a paragraph that is taller than the window is not shown at all while the cursor is below
+  -- it.
   smoothscroll = true, wrap = true, linebreak = true, breakindent = true, number = false, relativenumber = false,
   foldmethod = "manual", foldenable = true, foldtext = "v:lua.require'lathe.chat.draw.folds'.text()",
 }

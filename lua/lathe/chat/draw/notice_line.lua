@@ -1,5 +1,5 @@
--- What the user is told inside a chat: one line with facts at the right edge. A request that is tried again has one such
--- line, which changes in place.
+-- What the user is told inside a chat: one line with facts at the right edge. A request that is tried again has one
+-- such line, which changes in place.
 local M = {}
 
 local now = vim.uv.now

@@ -3,7 +3,8 @@ local M = {}
 
 local block = require("lathe.chat.draw.block")
 
--- Neovim takes long to draw a line of many thousand bytes, and longer the longer it is: such a line goes on in the next.
+-- Neovim takes long to draw a line of many thousand bytes, and longer the longer it is: such a line goes on in the
+-- next.
 local MAX_LINE_BYTES = 8192
 
 ---Cuts lines that are too long, between characters.

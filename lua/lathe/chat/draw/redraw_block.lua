@@ -1,5 +1,5 @@
--- Calls, reasoning and notices in the chat's buffer: their marks, and what is written of them again. These functions are
--- methods of `lathe.Render`.
+-- Calls, reasoning and notices in the chat's buffer: their marks, and what is written of them again. These functions
+-- are methods of `lathe.Render`.
 ---@class lathe.Render
 local Blocks = {}
 
@@ -10,7 +10,7 @@ local folds = require("lathe.chat.draw.folds")
 
 local api = vim.api
 
-local ns_range = api.nvim_create_namespace("lathe.range") -- where blocks are that can still change or have several lines
+local ns_range = api.nvim_create_namespace("lathe.range") -- of blocks that can still change or have several lines
 local ns_look = api.nvim_create_namespace("lathe.look") -- icons' colours and facts at the right
 local ns_question = api.nvim_create_namespace("lathe.question") -- colours of text below a block's line
 
@@ -67,7 +67,8 @@ function Blocks:place(call_block, row, n_lines, first)
       id = call_block.range,
       end_row = row + n_lines - 1,
       end_col = 0,
-      -- As the start does by itself: else the end of a call of one line stays behind when the line before it is written.
+      -- As the start does by itself: else the end of a call of one line stays behind when the line before it is
+      -- written.
       end_right_gravity = true,
     })
   elseif call_block.range then

@@ -1,5 +1,6 @@
 -- The chat buffer's text, and with the files of its methods the only code that writes it. It is a history with an input
--- under its last heading; the history is never read back. What is written is joined: at most one write per chat per 33 ms.
+-- under its last heading; the history is never read back. What is written is joined: at most one write per chat per 33
+-- ms.
 local M = {}
 
 local block = require("lathe.chat.draw.block")

@@ -1,5 +1,5 @@
--- What moves in a chat while something runs: spinner, clocks, the last line of a command. All of it is virtual text. These
--- functions are methods of `lathe.Render`.
+-- What moves in a chat while something runs: spinner, clocks, the last line of a command. All of it is virtual text.
+-- These functions are methods of `lathe.Render`.
 ---@class lathe.Render
 local Spinner = {}
 

@@ -1,5 +1,5 @@
--- When and how what is queued gets into a chat's buffer: joined, and in writes that do not hold the editor. These functions are
--- methods of `lathe.Render`.
+-- When and how what is queued gets into a chat's buffer: joined, and in writes that do not hold the editor. These
+-- functions are methods of `lathe.Render`.
 ---@class lathe.Render
 local Writing = {}
 

@@ -1,5 +1,5 @@
--- What a buffer, some of its lines, or its last selection hold, as text for a model: read within a limit, in a fence. What
--- mentions stand for is in `context.lua`.
+-- What a buffer, some of its lines, or its last selection hold, as text for a model: read within a limit, in a fence.
+-- What mentions stand for is in `context.lua`.
 local M = {}
 
 local api = vim.api

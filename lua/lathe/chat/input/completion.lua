@@ -1,5 +1,5 @@
--- Completion in a chat's input: tools and groups after `@`, buffers and selections after `#`, prompts after `/`. Nothing is
--- inserted, and no key is taken, before the user chooses.
+-- Completion in a chat's input: tools and groups after `@`, buffers and selections after `#`, prompts after `/`.
+-- Nothing is inserted, and no key is taken, before the user chooses.
 local M = {}
 
 local api = vim.api

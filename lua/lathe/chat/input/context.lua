@@ -1,5 +1,5 @@
--- What `#{buffer}` and `#{selection}` in a message stand for. Their text is read by `buffer_text.lua`; what is done with a
--- message is in `user_message.lua`.
+-- What `#{buffer}` and `#{selection}` in a message stand for. Their text is read by `buffer_text.lua`; what is done
+-- with a message is in `user_message.lua`.
 local M = {}
 
 local api = vim.api

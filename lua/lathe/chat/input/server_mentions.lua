@@ -1,5 +1,5 @@
--- Resources and prompts in a chat's input: `#{mcp:<uri>}` becomes the text of a resource, `/mcp:<prompt>` the messages of a
--- prompt (N-43 to N-45). Both may take their time, so they are made before anything is sent.
+-- Resources and prompts in a chat's input: `#{mcp:<uri>}` becomes the text of a resource, `/mcp:<prompt>` the messages
+-- of a prompt (N-43 to N-45). Both may take their time, so they are made before anything is sent.
 local M = {}
 
 local notify = require("lathe.notify")

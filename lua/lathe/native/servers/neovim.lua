@@ -1,5 +1,5 @@
--- The native server `neovim`: what the editor knows, as tools and resources. It reads and changes nothing. Turned on with
--- `native = { servers = { neovim = true } }`; a server to copy.
+-- The native server `neovim`: what the editor knows, as tools and resources. It reads and changes nothing. Turned on
+-- with `native = { servers = { neovim = true } }`; a server to copy.
 local api = vim.api
 
 local severities = { "error", "warning", "info", "hint" }
