@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use jsonschema::error::{TypeKind, ValidationError, ValidationErrorKind};
 use jsonschema::{JsonType, Validator};
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
 use crate::tool::ArgumentsError;
 
@@ -26,8 +26,9 @@ const MAX_MENDED_VALUES: usize = 100_000;
 /// Mending may reveal more to mend (a branch of `anyOf` that fits only then); each round validates everything again.
 const MAX_ROUNDS: usize = 8;
 
-/// Checks arguments and returns them as the tool gets them: null removed from optional fields that do not take null,
-/// numbers in strings accepted where `numeric_strings`, but passed on as they came.
+/// Checks arguments and returns them as the tool gets them: null removed from optional fields that do not take null, and put
+/// where a required field is missing that may be null; numbers in strings accepted where `numeric_strings`, but passed on as
+/// they came.
 ///
 /// # Errors
 /// [`ArgumentsError::DoesNotFit`] with up to 10 faults.
@@ -43,6 +44,7 @@ pub fn fit(validator: &Validator, arguments: Value, numeric_strings: bool) -> Re
     }
     let mut given = arguments;
     remove_nulls(validator, &mut given);
+    add_nulls(validator, &mut given);
     if validator.is_valid(&given) {
         return Ok(given);
     }
@@ -84,17 +86,68 @@ fn remove_nulls(validator: &Validator, arguments: &mut Value) {
         if nulls.is_empty() {
             return;
         }
-        let mut required: BTreeSet<String> = BTreeSet::new();
-        each_error(validator, arguments, &mut |error| {
-            if let ValidationErrorKind::Required { property: Value::String(property) } = error.kind() {
-                required.insert(join(error.instance_path().as_str(), property));
-            }
-        });
+        let required = required_and_missing(validator, arguments);
         for pointer in nulls.intersection(&required) {
-            restore_null(arguments, pointer);
+            put_field(arguments, pointer, Value::Null);
             kept.insert(pointer.clone());
         }
     }
+}
+
+/// Puts null where a required field is missing whose schema names null as one of its values. A schema that takes anything
+/// does not name it: there a missing field stays a fault.
+fn add_nulls(validator: &Validator, arguments: &mut Value) {
+    let mut refused: BTreeSet<String> = BTreeSet::new();
+    for _ in 0..MAX_ROUNDS {
+        let missing: BTreeSet<String> =
+            required_and_missing(validator, arguments).into_iter().filter(|field| !refused.contains(field)).collect();
+        if missing.is_empty() {
+            return;
+        }
+        let takes_null = not_refused(validator, arguments, &missing, &Value::Null);
+        let mut takes_all = takes_null.clone();
+        for probe in [Value::Bool(true), 0.into(), "".into(), Value::Array(Vec::new()), Value::Object(Map::new())] {
+            if !takes_all.is_empty() {
+                takes_all = not_refused(validator, arguments, &takes_all, &probe);
+            }
+        }
+        refused
+            .extend(missing.iter().filter(|field| !takes_null.contains(*field) || takes_all.contains(*field)).cloned());
+        for pointer in missing.difference(&refused) {
+            put_field(arguments, pointer, Value::Null);
+        }
+    }
+}
+
+/// The fields that objects must have and do not have, as pointers.
+fn required_and_missing(validator: &Validator, arguments: &Value) -> BTreeSet<String> {
+    let mut missing: BTreeSet<String> = BTreeSet::new();
+    each_error(validator, arguments, &mut |error| {
+        if let ValidationErrorKind::Required { property: Value::String(property) } = error.kind() {
+            missing.insert(join(error.instance_path().as_str(), property));
+        }
+    });
+    missing
+}
+
+/// Those of the fields about which nothing is wrong when they have this value.
+fn not_refused(validator: &Validator, arguments: &Value, fields: &BTreeSet<String>, value: &Value) -> BTreeSet<String> {
+    let mut with = arguments.clone();
+    for pointer in fields {
+        put_field(&mut with, pointer, value.clone());
+    }
+    let mut refused: HashSet<String> = HashSet::new();
+    each_error(validator, &with, &mut |error| {
+        let pointer = error.instance_path().as_str();
+        match error.kind() {
+            ValidationErrorKind::AdditionalProperties { unexpected }
+            | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+                refused.extend(unexpected.iter().map(|field| join(pointer, field)));
+            }
+            _ => _ = refused.insert(pointer.to_owned()),
+        }
+    });
+    fields.iter().filter(|field| !refused.contains(*field)).cloned().collect()
 }
 
 /// A copy in which every string that stands where a number is wanted, and is wholly a number, is that number.
@@ -189,11 +242,11 @@ fn remove_fields(arguments: &mut Value, nulls: &mut BTreeSet<String>) {
     }
 }
 
-fn restore_null(arguments: &mut Value, pointer: &str) {
+fn put_field(arguments: &mut Value, pointer: &str, value: Value) {
     if let Some((parent, field)) = pointer.rsplit_once('/')
         && let Some(Value::Object(fields)) = arguments.pointer_mut(parent)
     {
-        fields.insert(unescape(field), Value::Null);
+        fields.insert(unescape(field), value);
     }
 }
 

@@ -214,6 +214,34 @@ fn null_in_an_optional_field_is_not_given() {
 }
 
 #[test]
+fn missing_field_that_may_be_null_counts_as_null() {
+    against(json!({
+        "properties": {
+            "flag": {"type": ["string", "null"]},
+            "choice": {"enum": ["a", null]},
+            "union": {"anyOf": [{"type": "object"}, {"type": "null"}]},
+            "must": {"type": "string"},
+            "anything": {"description": "whatever it is"},
+            "inner": {"properties": {"x": {"type": ["number", "null"]}}, "required": ["x"]},
+        },
+        "required": ["flag", "choice", "union", "must"],
+        "additionalProperties": false,
+    }))
+    .gives(json!({"must": "m"}), json!({"must": "m", "choice": null, "flag": null, "union": null}))
+    .gives(
+        json!({"must": "m", "flag": "f", "union": {}, "inner": {}}),
+        json!({"must": "m", "flag": "f", "union": {}, "inner": {"x": null}, "choice": null}),
+    )
+    .refuses(json!({"flag": "f"}), &["/must: required: the property is missing"]);
+    against(json!({"properties": {"anything": {}}, "required": ["anything", "unknown"]})).refuses(
+        json!({}),
+        &["/anything: required: the property is missing", "/unknown: required: the property is missing"],
+    );
+    against(json!({"required": ["unknown"], "additionalProperties": false}))
+        .refuses(json!({}), &["/unknown: required: the property is missing"]);
+}
+
+#[test]
 fn null_in_a_field_that_no_option_of_a_union_wants_is_not_given() {
     against(json!({"oneOf": [
         {"properties": {"kind": {"const": "a"}, "x": {"type": "string"}}, "required": ["kind"]},
