@@ -24,7 +24,7 @@ local tools = require("lathe.tools")
 ---@param chat lathe.Chat
 local function open_llm(chat)
   if chat.render.role ~= "llm" then
-    chat.render:open_role("llm", chat:title("llm"))
+    chat.render:open_role("llm", chat:heading("llm"))
   end
 end
 
@@ -400,7 +400,7 @@ function M.performers(chats)
       if chat.taken == content then
         chat.taken = nil
       elseif visible then
-        chat.render:add_user(chat:title("user"), content)
+        chat.render:add_user(chat:heading("user"), content)
       end
     end
   end
@@ -442,7 +442,7 @@ function M.performers(chats)
     end
     append_message(chat, role, content, wire_id, is_error, visible, reasoning, typed)
     if role == "user" and visible then
-      chat.render:add_user(chat:title("user"), typed or content)
+      chat.render:add_user(chat:heading("user"), typed or content)
     elseif role == "llm" then
       open_llm(chat)
       chat.render:begin_answer()

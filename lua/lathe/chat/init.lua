@@ -104,6 +104,8 @@ function M.create(opts, setup)
     calls = {},
     calls_by_wire = {},
     questions = {},
+    context_items = {},
+    opts = opts,
     given = {},
     is_running = false,
     is_auto = false,
@@ -126,7 +128,7 @@ function M.create(opts, setup)
   })
   open_chats.add(chat)
   chat.render = render.new(bufnr, {
-    user = chat:title("user"),
+    user = chat:heading("user"),
     limits = all.tool_output,
     icons = block.icons(all.display.icons),
     key = function(action, mode)

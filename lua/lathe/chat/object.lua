@@ -14,13 +14,28 @@ local keymaps = require("lathe.chat.keymaps")
 local notice_line = require("lathe.chat.draw.notice_line")
 local notify = require("lathe.notify")
 local open_chats = require("lathe.chat.open_chats")
+local other_names = require("lathe.chat.other_names")
 local server_mentions = require("lathe.chat.input.server_mentions")
 local system_prompts = require("lathe.chat.system_prompts")
 local user_message = require("lathe.chat.input.user_message")
 
 ---@class lathe.Chat
-local Chat = {}
-Chat.__index = Chat
+local Chat = {
+  get_messages = other_names.get_messages,
+  has_tools = other_names.has_tools,
+  set_title = other_names.set_title,
+}
+
+---@param chat lathe.Chat
+---@param key any
+---@return any
+function Chat.__index(chat, key)
+  local own = Chat[key]
+  if own == nil then
+    return other_names.find(chat, key)
+  end
+  return own
+end
 
 ---Makes these fields a chat.
 ---@param fields table
@@ -32,7 +47,7 @@ end
 ---@param chat lathe.Chat
 ---@param who "user"|"llm"
 ---@return string
-function Chat.title(chat, who)
+function Chat.heading(chat, who)
   local role = chat.config.roles[who]
   if type(role) == "function" then
     local ok, text = pcall(role, chat.adapter)
@@ -114,7 +129,7 @@ function Chat:add_buf_message(message)
   elseif message.role == "user" then
     self.render:add_input(content)
   else
-    self.render:open_role("llm", self:title("llm"))
+    self.render:open_role("llm", self:heading("llm"))
     self.render:add_lines(content)
   end
 end
@@ -125,6 +140,7 @@ end
 ---@param id string? what it is
 function Chat:add_context(message, source, id)
   self:add_message({ role = message.role or "user", content = message.content }, { visible = false })
+  table.insert(self.context_items, { source = source, id = id, role = message.role or "user" })
   self.render:add_lines(("> Context: %s"):format(id or source or "text"))
 end
 
@@ -258,7 +274,7 @@ end
 ---The history is empty now.
 ---@param chat lathe.Chat
 function Chat.was_cleared(chat)
-  chat.messages, chat.given, chat.stderr = {}, {}, {}
+  chat.messages, chat.given, chat.stderr, chat.context_items = {}, {}, {}, {}
   chat.last_llm, chat.taken = nil, nil
   chat.render:clear()
   if not chat.is_closing then
