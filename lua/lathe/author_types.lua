@@ -12,7 +12,7 @@ error("lathe.author_types is for the language server only")
 ---@field data any
 
 ---@class lathe.CmdOpts
----@field input any result of the cmd before
+---@field input { status: "success", data: any }? result of the cmd before
 ---@field output_cb fun(result: lathe.CmdResult) a result that comes later; the first counts; fine in fast events
 ---@field register_job fun(job: { kill: function }) ended when the call is
 
@@ -150,8 +150,9 @@ error("lathe.author_types is for the language server only")
 ---@field command boolean? whether that is a command
 ---@field flag string? what its success is recorded under
 ---@field on_exit fun(self: lathe.Tool, meta: lathe.Meta)|false as it was after `setup`
----@field input any result of the cmd before
+---@field input table? result of the cmd before
 ---@field pending any data not yet in stdout or stderr
+---@field result table? what a cmd gave, with that data
 ---@field has_pending boolean
 ---@field succeeded boolean
 ---@field jobs table[]?

@@ -2,7 +2,7 @@
 local M = {}
 
 ---What the values below a keyword of JSON Schema are: schemas by name, one schema, or a list of them.
-local below = {
+M.below = {
   properties = "map",
   patternProperties = "map",
   ["$defs"] = "map",
@@ -36,7 +36,7 @@ local function with_objects(schema)
   end
   local result = {}
   for key, child in pairs(schema) do
-    local kind = below[key]
+    local kind = M.below[key]
     local says_nothing = key == "required" and type(child) == "table" and next(child) == nil
     if (type(child) ~= "table" or not kind) and not says_nothing then
       local is_object = key == "default" and schema.type == "object" and type(child) == "table" and next(child) == nil

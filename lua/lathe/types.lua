@@ -44,6 +44,9 @@ error("lathe.types is for the language server only")
 ---@field is_closing boolean?
 ---@field is_shown boolean some window shows it
 ---@field turn integer how many turns there were
+---@field title string? what others call it
+---@field context_items { source: string?, id: string? }[] what was added by `add_context`
+---@field opts lathe.ChatOpts what it was opened with
 ---@field stderr any[] errors of this turn
 ---@field calls table<integer, lathe.Call>
 ---@field calls_by_wire table<string, lathe.Call>

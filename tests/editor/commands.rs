@@ -197,12 +197,13 @@ fn commands_and_functions_follow_one_another_each_with_the_result_before() {
         run({
           "printf 'one\\n\\ntwo'",
           function(self, _, opts)
-            seen[#seen + 1] = { tostring(opts.input), opts.input[1], opts.input[2], opts.input[3], #opts.input, self.stdout[1] == opts.input }
-            return { status = "success", data = opts.input[3] .. "!" }
+            local lines = opts.input.data
+            seen[#seen + 1] = { tostring(lines), lines[1], lines[2], lines[3], #lines, self.stdout[1] == lines }
+            return { status = "success", data = lines[3] .. "!" }
           end,
           { "echo", "three" },
           { cmd = "echo four", flag = "four" },
-          function(_, _, opts) return { status = "success", data = "after " .. opts.input[1] } end,
+          function(_, _, opts) return { status = "success", data = "after " .. opts.input.data[1] } end,
         }, extra)"#,
     );
     assert_eq!(result, "one\n\ntwo\n\ntwo!\n\nthree\n\n\nfour\n\n\nafter four");

@@ -15,6 +15,7 @@ mod chat;
 mod commands;
 mod config;
 mod contract;
+mod corpus;
 mod demo;
 mod docs;
 mod handlers_once;

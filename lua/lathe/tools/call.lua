@@ -4,7 +4,9 @@ local M = {}
 
 local copy = require("lathe.tools.copy_tool")
 local core = require("lathe.core")
+local definitions = require("lathe.tools.definition")
 local foreign = require("lathe.tools.foreign_code")
+local forms = require("lathe.tools.function_forms")
 local gate = require("lathe.tools.gate_facts")
 local jobs = require("lathe.tools.jobs")
 local log = require("lathe.log")
@@ -22,8 +24,22 @@ local SUCCESS, ERROR, REJECTED, CANCELLED, ON_EXIT = 1, 2, 4, 8, 16
 -- The tool system as authors see it ----------------------------------------------------------------------------------
 
 ---@class lathe.Tools
-local View = {}
-View.__index = View
+---@field constants table<string, string>
+local View = { constants = { STATUS_ERROR = "error", STATUS_SUCCESS = "success" } }
+
+---@param view lathe.Tools
+---@param key any
+---@return any
+function View.__index(view, key)
+  if key == "agent" then -- functions of the older form may look for it there
+    return view
+  elseif key == "tools_config" then
+    return require("lathe.config").get().interactions.chat.tools
+  elseif key == "messages" or key == "adapter" then
+    return rawget(view, "chat")[key]
+  end
+  return View[key]
+end
 
 ---Runs calls that the model did not make, after those that are open; their results are sent like the model's own.
 ---@param chat lathe.Chat
@@ -81,6 +97,7 @@ function M.add(chat, id, function_call, runs)
     block = false,
     cmd = false,
     started_ns = false,
+    result = nil,
     has_pending = false,
     succeeded = false,
     on_exit = false,
@@ -110,7 +127,7 @@ local function equip(chat, call, definition, args, shared)
     stdout = {},
     stderr = chat.stderr,
   }, View)
-  call.tool, call.args, call.view, call.meta = tool, args, view, { tools = view }
+  call.tool, call.args, call.view, call.meta = tool, args, view, forms.meta(view)
   return tool
 end
 
@@ -124,6 +141,7 @@ local function misfit(tool)
       return ("%s that is %s, not a table"):format(part, vim.inspect(value))
     end
   end
+  return definitions.form_fault(tool)
 end
 
 ---Runs `env` and, unless the copy has been set up, `handlers.setup`.
@@ -150,7 +168,7 @@ local function set_up(chat, call, definition, is_set_up)
   end
   local handlers = tool.handlers
   if handlers and handlers.setup and not is_set_up then
-    local ok, text = protected(call, "setup", handlers.setup, tool, call.meta)
+    local ok, text = protected(call, "setup", forms.call, handlers.setup, tool, call.meta)
     if not ok then
       local exit = type(tool.handlers) == "table" and tool.handlers.on_exit ~= nil
       return false, ('Tool "%s": setup failed: %s'):format(call.name, text), true, exit
@@ -229,7 +247,7 @@ end
 function M.label(call)
   local output = call.tool and call.tool.output
   if output and output.cmd_string then
-    local ok, text = protected(call, "cmd_string", output.cmd_string, call.tool, call.meta)
+    local ok, text = protected(call, "cmd_string", forms.call, output.cmd_string, call.tool, call.meta)
     if ok and text ~= nil then
       return readable(text)
     end
@@ -242,7 +260,7 @@ end
 function M.question(call)
   local output = call.tool.output
   if output and output.prompt then
-    local ok, text = protected(call, "prompt", output.prompt, call.tool, call.meta)
+    local ok, text = protected(call, "prompt", forms.call, output.prompt, call.tool, call.meta)
     if ok and text ~= nil then
       return readable(text)
     end
@@ -267,8 +285,10 @@ local function absorb(call)
   local data = call.pending
   call.has_pending, call.pending = false, nil
   if call.succeeded then
-    call.input = data
+    -- The very table that a function gave, whatever else stands in it.
+    call.input = call.result or { status = "success", data = data }
   end
+  call.result = nil
   if data ~= nil then
     local name = call.succeeded and "stdout" or "stderr"
     local list = call.view[name]
@@ -297,8 +317,9 @@ local function settle(call, result)
   if type(result) == "table" then
     can_read, status, data = pcall(read_result, result)
   end
+  call.result = nil
   if can_read and (status == "success" or status == "error") then
-    call.pending = data
+    call.pending, call.result = data, result
   else
     local got = type(result) == "table" and "status = " .. vim.inspect(status) or vim.inspect(result)
     call.pending = ('cmd %d of "%s" gave no valid status: expected "success" or "error", got %s'):format(
@@ -322,7 +343,6 @@ end
 local function run_function(chat, call, cmd, fn)
   local running, settled = true, false
   local opts = {
-    input = call.input,
     -- May be called in a fast event.
     output_cb = function(result)
       if settled or call.finished then
@@ -338,7 +358,7 @@ local function run_function(chat, call, cmd, fn)
       jobs.register(call, job)
     end,
   }
-  local ok, result = xpcall(fn, keep_trace, call.view, call.args, opts)
+  local ok, result = xpcall(forms.call_cmd, keep_trace, fn, call.view, call.args, call.input, opts)
   running = false
   if not ok then
     local text = readable(result)
@@ -377,10 +397,14 @@ function M.run_cmd(chat, call, cmd)
   absorb(call)
   call.cmd = cmd
   local entry = call.tool.cmds[cmd]
-  call.meta = { tools = call.view, cmd = entry }
+  call.meta = forms.meta(call.view, entry)
   call.started_ns = call.started_ns or hrtime()
-  if type(entry) == "function" then
+  if forms.is_callable(entry) then
     call.command = false
+    local wrong = forms.misfit("cmd", entry)
+    if wrong then -- `setup` has put it there
+      return settle(call, { status = "error", data = ('cmd %d of "%s" %s'):format(cmd, call.name, wrong) })
+    end
     return run_function(chat, call, cmd, entry)
   end
   call.command = true
@@ -402,12 +426,6 @@ function M.store_text(chat, call, succeeded, text)
 end
 
 -- After the cmds -----------------------------------------------------------------------------------------------------
-
----@param list any[]
----@return any[]?
-local function filled(list)
-  return type(list) == "table" and list[1] ~= nil and list or nil
-end
 
 ---A call that is cancelled in the queue has no copy yet: it gets one, but nothing is set up.
 ---@param chat lathe.Chat
@@ -440,13 +458,12 @@ function M.run_output(chat, call, kind, text)
   absorb(call)
   local fn = tool.output[kind]
   local ok, err
-  if kind == "success" then
-    ok, err = xpcall(fn, keep_trace, tool, filled(view.stdout), call.meta)
-  elseif kind == "error" then
-    ok, err = xpcall(fn, keep_trace, tool, filled(view.stderr), call.meta)
+  if kind == "success" or kind == "error" then
+    ok, err = xpcall(forms.call_output, keep_trace, kind, fn, tool, call.meta, call.args)
   else
     local opts = kind == "rejected" and { reason = text } or {}
-    ok, err = xpcall(fn, keep_trace, tool, { tools = view, cmd = call.meta.cmd or tool.cmds[1], opts = opts })
+    local meta = forms.meta(view, rawget(call.meta, "cmd") or tool.cmds[1], opts)
+    ok, err = xpcall(forms.call_refusal, keep_trace, fn, tool, meta)
   end
   if ok then
     return nil
@@ -467,7 +484,7 @@ function M.run_exit(chat, call, shared)
   -- The tool may have taken its handlers away meanwhile; what `setup` began must be ended.
   local handlers = call.tool.handlers
   local on_exit = type(handlers) == "table" and handlers.on_exit or call.on_exit
-  local ok, text = protected(call, "on_exit", on_exit, call.tool, call.meta)
+  local ok, text = protected(call, "on_exit", forms.call, on_exit, call.tool, call.meta)
   if not ok then
     require("lathe.notify").warn(('tool "%s": on_exit failed: %s'):format(call.name, text))
   end

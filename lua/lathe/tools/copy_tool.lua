@@ -42,18 +42,16 @@ end
 ---@param tool lathe.Tool its definition
 ---@return lathe.Tool
 function M.tool(tool)
-  if getmetatable(tool) then
-    return copy(tool, {})
-  end
   local result = {}
   -- What the author's table says about itself is about the copy.
   local seen = { [definition.author_table(tool) or tool] = result, [tool] = result }
+  local meta = getmetatable(tool)
   for key, item in next, tool do
-    if key ~= "schema" then
+    if meta or key ~= "schema" then
       result[key] = type(item) == "table" and (seen[item] or copy(item, seen)) or item
     end
   end
-  return setmetatable(result, { __index = copy_schema, definition = tool })
+  return setmetatable(result, meta or { __index = copy_schema, definition = tool })
 end
 
 return M

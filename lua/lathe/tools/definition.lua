@@ -4,6 +4,9 @@ local M = {}
 local api = vim.api
 
 local cmd_tool = require("lathe.tools.cmd_tool")
+local function_forms = require("lathe.tools.function_forms")
+local older_options = require("lathe.tools.older_options")
+local schema_forms = require("lathe.schema_forms")
 
 local authored = setmetatable({}, { __mode = "k" }) ---@type table<lathe.Tool, table>
 
@@ -79,6 +82,39 @@ local function load_entry(entry)
   return entry
 end
 
+-- What a tool may have from its metatable: a class, or a table that several tools share.
+local fields = {
+  "name",
+  "description",
+  "schema",
+  "cmds",
+  "system_prompt",
+  "env",
+  "handlers",
+  "output",
+  "gates",
+  "permission",
+  "opts",
+  "extends",
+  "build_cmd",
+}
+
+---The fields of a tool, those that it inherits included.
+---@param tool table
+---@return table
+local function gather(tool)
+  local result = {}
+  for key, value in pairs(tool) do
+    result[key] = value
+  end
+  for _, key in ipairs(getmetatable(tool) and fields or {}) do
+    if result[key] == nil then
+      result[key] = tool[key]
+    end
+  end
+  return result
+end
+
 -- Checking -----------------------------------------------------------------------------------------------------------
 
 local functions = {
@@ -96,6 +132,27 @@ local function expect(ok, format, ...)
   end
 end
 
+---A function of a tool whose parameters fit no form: what it would be called with is not known.
+---@param tool table
+---@return string? message
+function M.form_fault(tool)
+  for part, names in pairs(functions) do
+    for _, key in ipairs(type(tool[part]) == "table" and names or {}) do
+      local value = tool[part][key]
+      local wrong = value ~= nil and function_forms.misfit(key, value)
+      if wrong then
+        return ("%s.%s: %s"):format(part, key, wrong)
+      end
+    end
+  end
+  for i, cmd in ipairs(type(tool.cmds) == "table" and tool.cmds or {}) do
+    local wrong = function_forms.is_callable(cmd) and function_forms.misfit("cmd", cmd)
+    if wrong then
+      return ("cmds[%d]: %s"):format(i, wrong)
+    end
+  end
+end
+
 ---Throws what is wrong with a definition.
 ---@param name string
 ---@param tool any
@@ -109,41 +166,41 @@ local function check(name, tool)
   local parameters = fn.parameters
   expect(parameters == nil or type(parameters) == "table", "parameters: expected a table, got %s", type(parameters))
   expect(tool.cmds == nil or type(tool.cmds) == "table", "cmds: expected a list, got %s", type(tool.cmds))
-  expect(tool.env == nil or type(tool.env) == "function", "env: expected a function, got %s", type(tool.env))
+  local is_callable = function_forms.is_callable
+  expect(tool.env == nil or is_callable(tool.env), "env: expected a function, got %s", type(tool.env))
   for part, names in pairs(functions) do
     local given = tool[part]
     expect(given == nil or type(given) == "table", "%s: expected a table, got %s", part, type(given))
     for _, key in ipairs(given and names or {}) do
       local value = given[key]
-      expect(value == nil or type(value) == "function", "%s.%s: expected a function, got %s", part, key, type(value))
+      expect(value == nil or is_callable(value), "%s.%s: expected a function, got %s", part, key, type(value))
     end
   end
+  local message = M.form_fault(tool)
+  expect(message == nil, "%s", message)
 end
 
----Makes the definition of a tool out of its entry. Throws what is wrong with it.
----@param name string
----@param entry table as in `interactions.chat.tools`
----@return lathe.Tool
----@return table source what its author wrote
-function M.build(name, entry)
-  local tool = load_entry(entry)
-  local source = tool
-  expect(type(tool) == "table", "expected a table, got %s", type(tool))
-  local extends = tool.extends or entry.extends
-  if extends ~= nil then
-    expect(extends == "cmd_tool", 'extends: there is no %s, only "cmd_tool"', vim.inspect(extends))
-    tool = cmd_tool.extend(name, tool)
-  end
-  check(name, tool)
-  local opts = entry.opts
-  local own = tool.opts
-  expect(opts == nil or type(opts) == "table", "opts: expected a table, got %s", type(opts))
+-- They loosen or tighten the gate for the user, so only the user's own entry counts. What an author has guarded by an older
+-- name stays guarded.
+local entry_only = { protect = "allowed_in_yolo_mode", require_cmd_approval = "judge_in_yolo_mode" }
+
+---The options of a tool: those of its entry win.
+---@param entry table
+---@param tool table
+---@param source table what its author wrote
+---@return table
+---@return string? notice
+local function merge_opts(entry, tool, source)
+  local given, own = entry.opts, tool.opts
+  expect(given == nil or type(given) == "table", "opts: expected a table, got %s", type(given))
   expect(own == nil or type(own) == "table", "opts: expected a table, got %s", type(own))
-  opts = vim.tbl_extend("force", own or {}, opts or {})
-  -- They loosen or tighten the gate for the user, so only the user's own entry counts.
-  for _, key in ipairs({ "protect", "require_cmd_approval" }) do
-    if not entry.opts or entry.opts[key] == nil then
-      opts[key] = nil
+  local set, names = older_options.translate(given)
+  local default, own_names = older_options.translate(own)
+  local opts = vim.tbl_extend("force", default, set)
+  for key, older in pairs(entry_only) do
+    if set[key] == nil then
+      local guards = own and own[older] ~= nil and default[key] == true
+      opts[key] = guards or nil
     end
   end
   local limit = opts.timeout
@@ -152,14 +209,50 @@ function M.build(name, entry)
     "opts.timeout: expected milliseconds or false, got %s",
     vim.inspect(limit)
   )
-  local result = {} ---@type lathe.Tool
-  for key, value in pairs(tool) do
-    result[key] = value
+  local notices = {
+    older_options.notice(vim.list_extend(names, own_names)),
+    (older_options.unknown(given, source ~= entry and source.opts or nil)),
+  }
+  return opts, table.concat(vim.tbl_values(notices), "; ")
+end
+
+---Makes the definition of a tool out of its entry. Throws what is wrong with it.
+---@param name string
+---@param entry table as in `interactions.chat.tools`
+---@return lathe.Tool
+---@return table source what its author wrote
+---@return string? notice what the user should know of it, although it can be used
+function M.build(name, entry)
+  local source = load_entry(entry)
+  expect(type(source) == "table", "expected a table, got %s", type(source))
+  local tool = gather(source)
+  local extends = tool.extends or entry.extends
+  if extends ~= nil then
+    expect(extends == "cmd_tool", 'extends: there is no %s, only "cmd_tool"', vim.inspect(extends))
+    tool = cmd_tool.extend(name, tool)
   end
-  result.name, result.opts, result.cmds = name, opts, tool.cmds or {}
-  result.description = entry.description or tool.description
-  authored[result] = source
-  return result, source
+  local lifted
+  tool.schema = schema_forms.with_envelope(tool.schema, name)
+  check(name, tool)
+  local fn = tool.schema["function"]
+  local parameters, notice = schema_forms.lift_required(fn.parameters)
+  if notice then
+    tool.schema = vim.tbl_extend("force", {}, tool.schema)
+    tool.schema["function"] = vim.tbl_extend("force", {}, fn, { parameters = parameters })
+    lifted = notice
+  end
+  local opts, about_opts = merge_opts(entry, tool, source)
+  tool.name, tool.opts, tool.cmds = name, opts, tool.cmds or {}
+  tool.description = entry.description or tool.description
+  local meta = getmetatable(source)
+  if type(meta) == "table" and extends == nil then
+    setmetatable(tool, meta)
+  end
+  authored[tool] = source
+  local notices = vim.tbl_filter(function(text)
+    return text and text ~= ""
+  end, { lifted or "", about_opts or "" })
+  return tool, source, notices[1] and table.concat(notices, "; ") or nil
 end
 
 ---What a definition was made from: the table that its author wrote.

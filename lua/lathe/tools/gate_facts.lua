@@ -3,6 +3,7 @@
 local M = {}
 
 local core = require("lathe.core")
+local forms = require("lathe.tools.function_forms")
 local log = require("lathe.log")
 local protected = require("lathe.tools.foreign_code").protected
 local shell_command = require("lathe.tools.shell_command")
@@ -34,7 +35,7 @@ end
 ---@return boolean
 local function has_commands(cmds)
   for i = 1, #cmds do
-    if type(cmds[i]) ~= "function" then
+    if not forms.is_callable(cmds[i]) then
       return true
     end
   end
@@ -108,7 +109,7 @@ local function commands_of(call)
   local cmds = call.tool.cmds
   local texts = {}
   for i, entry in ipairs(cmds) do
-    if type(entry) == "function" then
+    if forms.is_callable(entry) then
       return nil, false
     end
     local text = command_text(call, entry)
@@ -126,7 +127,7 @@ end
 local function cmd_string(call)
   local output = call.tool.output
   if type(output) == "table" and output.cmd_string then
-    local ok, text = protected(call, "cmd_string", output.cmd_string, call.tool, call.meta)
+    local ok, text = protected(call, "cmd_string", forms.call, output.cmd_string, call.tool, call.meta)
     return ok and type(text) == "string" and text:find("%S") and text or nil
   end
   local text, failed = commands_of(call)
@@ -149,14 +150,15 @@ local function own_answer(call)
   if type(setting) == "function" then
     return setting(tool, call.view)
   end
-  return tool.handlers.prompt_condition(tool, call.meta)
+  -- Older forms got the configuration of all tools besides.
+  return forms.call(tool.handlers.prompt_condition, tool, call.meta, call.view.tools_config)
 end
 
 ---@param call lathe.Call
 ---@param name string
 ---@return any
 local function gate_answer(call, name)
-  return call.tool.gates[name](call.tool, call.meta)
+  return forms.call(call.tool.gates[name], call.tool, call.meta)
 end
 
 ---@param call lathe.Call
@@ -220,7 +222,7 @@ function M.wants(call, definition)
   end
   local commands = {}
   for i, entry in ipairs(call.tool.cmds) do
-    if type(entry) ~= "function" then
+    if not forms.is_callable(entry) then
       local text = command_text(call, entry)
       if not text then
         return nil

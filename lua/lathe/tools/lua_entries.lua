@@ -15,6 +15,7 @@ local readable = require("lathe.readable").text
 ---@field schema table? its schema at that time
 ---@field tool lathe.Tool?
 ---@field fault lathe.Fault?
+---@field notice lathe.Fault? what the user should know of one that can be used
 
 ---@param err any
 ---@return string
@@ -26,9 +27,10 @@ end
 ---@param entry table
 ---@return lathe.ResolvedEntry
 local function resolve(name, entry)
-  local ok, tool, source = xpcall(definition.build, with_trace, name, entry)
+  local ok, tool, source, notice = xpcall(definition.build, with_trace, name, entry)
   if ok then
-    return { entry = entry, source = source, schema = source.schema, tool = tool }
+    notice = notice and faults.new(('tool "%s": %s'):format(name, notice))
+    return { entry = entry, source = source, schema = source.schema, tool = tool, notice = notice }
   end
   local text = tostring(tool)
   local first = text:match("^(.-)\nstack traceback:") or text
@@ -109,6 +111,8 @@ function M.new(given)
     end
     if known.fault and not is_quiet then
       notify.fault(known.fault, "error")
+    elseif known.notice and not is_quiet then
+      notify.fault(known.notice, "warn")
     end
     return known.tool and { tool = known.tool }, known.fault
   end

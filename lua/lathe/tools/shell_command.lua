@@ -13,6 +13,7 @@ function M.read(entry)
   local words, flag = entry, nil
   if type(entry) == "table" and entry.cmd ~= nil then
     words, flag = entry.cmd, entry.flag
+    flag = flag ~= vim.NIL and flag or nil -- the model's null
   end
   if type(words) == "table" then
     for i = 1, #words do
@@ -136,17 +137,19 @@ function M.start(chat, call, cmd, entry)
   })
 end
 
-local Lines = {}
-
-function Lines:__tostring()
-  return table.concat(self, "\n")
-end
-
----The data of a command: its lines, whose `tostring` is the whole text.
+---The data of a command: its lines without empty ones at the end. `tostring` of it is the whole text.
 ---@param text string
 ---@return string[]
 function M.lines(text)
-  return setmetatable(vim.split(text, "\n", { plain = true }), Lines)
+  local lines = vim.split(text, "\n", { plain = true })
+  while lines[1] and lines[#lines] == "" do
+    lines[#lines] = nil
+  end
+  return setmetatable(lines, {
+    __tostring = function()
+      return text
+    end,
+  })
 end
 
 return M

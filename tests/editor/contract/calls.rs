@@ -128,11 +128,11 @@ fn cc_function_gets_the_tool_system_the_arguments_and_the_options() {
             note(self.tool.name, self.chat == chat, args.n, args == self.tool.args, tostring(opts.input), type(opts.output_cb), type(opts.register_job))
             return { status = "success", data = { "any", "value" } }
           end,
-          function(self, args, opts) return { status = "success", data = opts.input[2] } end,
+          function(self, args, opts) return { status = "success", data = opts.input.data[2] .. opts.input.status } end,
         }), { n = 5 })"#,
     );
     assert_eq!(log(&editor), "t true 5 true nil function function");
-    assert!(results[0].ends_with("\n\nvalue"), "{results:?}");
+    assert!(results[0].ends_with("\n\nvaluesuccess"), "{results:?}");
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn cc_function_may_give_its_result_later_and_only_the_first_counts() {
             opts.output_cb({ status = "success", data = "first" })
             opts.output_cb({ status = "error", data = "second" })
           end)
-        end, function(_, _, opts) return { status = "success", data = "after " .. opts.input } end }))"#,
+        end, function(_, _, opts) return { status = "success", data = "after " .. opts.input.data } end }))"#,
     );
     assert_eq!(results, ["first\n\nafter first"]);
 }

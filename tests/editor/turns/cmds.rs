@@ -35,11 +35,11 @@ fn cmds_run_one_after_another_each_with_the_result_of_the_one_before() {
               return { status = "success", data = "one" }
             end,
             function(_, _, opts)
-              seen[2] = opts.input
+              seen[2] = opts.input.data
               vim.defer_fn(function() opts.output_cb({ status = "success", data = "two" }) end, 5)
             end,
             function(self, _, opts)
-              seen[3] = { opts.input, self.stdout[1], #self.stdout }
+              seen[3] = { opts.input.data, self.stdout[1], #self.stdout }
               return { status = "success", data = { 3 } }
             end,
           }, { output = { success = function(self, stdout, meta)

@@ -44,6 +44,7 @@ return {
       return { status = succeeded and "success" or "error", data = result }
     end,
   },
+  opts = { whitelist = {} },
   permission = {
     key = "memory",
     values = function(args)

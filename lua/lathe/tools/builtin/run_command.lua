@@ -22,6 +22,7 @@ return {
   build_cmd = function(args)
     return args.cmd, args.flag
   end,
+  opts = { safe_commands = {} },
   permission = {
     key = "bash",
     values = function(args)

@@ -1,0 +1,86 @@
+//! Tools and servers of other people's making, in the style of each generation and each way to register them: the files of
+//! `tests/corpus/`, each run from the model's call to its result.
+
+mod agents;
+mod current;
+mod guards;
+
+use crate::chat;
+use crate::support::{Editor, Setup, repository};
+
+/// `corpus(kind, name)` is what a file returns; `tool_of(name)` opens the tool of that file for `open`. `told` is what the user
+/// was told, `asked` the questions so far.
+const PRELUDE: &str = r#"
+local root = ...
+told, asked = {}, {}
+vim.notify = function(text) told[#told + 1] = text end
+function corpus(kind, name) return dofile(("%s/%s/%s.lua"):format(root, kind, name)) end
+function one(name, ...)
+  local tool = corpus("tools", name)
+  return { [name] = type(tool) == "function" and tool(...) or tool }
+end
+function shown() return table.concat(vim.api.nvim_buf_get_lines(chat.bufnr, 0, -1, false), "\n") end
+function statuses()
+  local list = {}
+  for _, event in ipairs(events) do
+    if event.name == "LatheToolFinished" then list[#list + 1] = event.data.status end
+  end
+  return table.concat(list, " ")
+end
+"#;
+
+fn editor() -> Editor {
+    prepared(Setup::default().start())
+}
+
+fn prepared(editor: Editor) -> Editor {
+    editor.lua(chat::PRELUDE);
+    let root = repository().join("tests/corpus");
+    editor.lua_with(PRELUDE, vec![root.to_str().unwrap().into()]);
+    editor
+}
+
+/// An editor in which the names of the other plugins lead to ours.
+fn compatible() -> Editor {
+    let editor = editor();
+    editor.lua("require('lathe.compat.codecompanion').enable() require('lathe.compat.mcphub').enable()");
+    editor
+}
+
+/// Runs a claim without the compatibility modules and with them: the forms of tools do not depend on them.
+fn either_way(claim: impl Fn(&Editor)) {
+    claim(&editor());
+    claim(&compatible());
+}
+
+impl Editor {
+    /// Sends a message in a chat with these tools, whose model answers with these calls and then says "done".
+    #[track_caller]
+    fn play(&self, calls: &str, tools: &str) {
+        self.lua(&format!("open({{ answer({calls}), {{ text = 'done' }} }}, {tools}) send('go')"));
+    }
+
+    /// The same, to the end of the turn: the results, after what must hold of every turn.
+    #[track_caller]
+    fn outcome(&self, calls: &str, tools: &str) -> Vec<String> {
+        self.play(calls, tools);
+        self.turn_over()
+    }
+
+    /// Waits for the end of the first turn.
+    #[track_caller]
+    fn turn_over(&self) -> Vec<String> {
+        self.wait_ended(1);
+        assert!(self.lua_bool("return paired()"), "each call has one result, in order");
+        self.results()
+    }
+
+    /// What the user was told.
+    #[track_caller]
+    fn told_all(&self) -> String {
+        // What is told is scheduled.
+        self.lua("marked = false vim.schedule(function() vim.schedule(function() marked = true end) end)");
+        self.wait_lua("marked");
+        self.lua_text("return table.concat(told, '\\n')")
+    }
+}
