@@ -1,38 +1,169 @@
--- `User` autocommands that tell other plugins what happened. Nothing of ours depends on them.
+-- `User` autocommands that tell other plugins what happened. Nothing of ours depends on them, and what goes wrong in one
+-- keeps neither us nor the others from going on.
 local M = {}
+
+local log = require("lathe.log")
+local notify = require("lathe.notify")
+local readable = require("lathe.readable").text
 
 local api = vim.api
 local now = vim.uv.now
 
-local checked_ms = -1
-local heard = {} ---@type table<string, true> names that somebody listens to
-local heard_all = false -- somebody listens to a pattern
+-- Who listens --------------------------------------------------------------------------------------------------------
+
+local group = api.nvim_create_augroup("lathe.events", {})
+
+local looked_ms = -1
+local all = {} ---@type table[] autocommands, in the order in which Neovim would run them
+local by_name = {} ---@type table<string, table[]>
+local gone = {} ---@type table<integer, true> those that were deleted since
+
+local function look()
+  looked_ms, by_name, gone = now(), {}, {}
+  all = vim.tbl_filter(function(autocmd)
+    return autocmd.group ~= group
+  end, api.nvim_get_autocmds({ event = "User" }))
+end
+
+---@param pattern string
+---@param name string
+---@return boolean
+local function matches(pattern, name)
+  if pattern == name then
+    return true
+  end
+  return pattern:find("[*?%[{,\\]") ~= nil and vim.fn.match(name, vim.fn.glob2regpat(pattern)) >= 0
+end
+
+---The autocommands for an event.
+---@param name string
+---@return table[]
+local function listeners(name)
+  local list = by_name[name]
+  if not list then
+    list = vim.tbl_filter(function(autocmd)
+      return autocmd.buflocal or matches(autocmd.pattern, name)
+    end, all)
+    by_name[name] = list
+  end
+  return list
+end
 
 ---Whether anybody may listen to an event. Looked up once per pass of the event loop: two of these events come with
 ---every call, their data may be large, and most users listen to none.
 ---@param name string
 ---@return boolean
 local function is_heard(name)
-  local time_ms = now()
-  if time_ms ~= checked_ms then
-    checked_ms, heard, heard_all = time_ms, {}, false
-    for _, autocmd in ipairs(api.nvim_get_autocmds({ event = "User" })) do
-      if autocmd.pattern:find("[*?%[{,]") then
-        heard_all = true
-      else
-        heard[autocmd.pattern] = true
-      end
-    end
+  if now() ~= looked_ms then
+    look()
   end
-  return heard_all or heard[name] or false
+  return listeners(name)[1] ~= nil
+end
+
+-- Telling them -------------------------------------------------------------------------------------------------------
+
+local told = {} ---@type table<string, true>
+
+---Tells of an error in an autocommand: once, since the event comes again and again.
+---@param name string
+---@param err any
+local function tell(name, err)
+  local text = readable(err)
+  log.warn(("an autocommand for %s failed: %s"):format(name, text))
+  -- Of a text the rest is a traceback; a table is no use without it.
+  local first = type(err) == "string" and text:match("^[^\n]*") or text:gsub("%s+", " ")
+  local key = name .. "\n" .. first
+  if not told[key] then
+    told[key] = true
+    notify.error(("an autocommand for %s failed: %s"):format(name, first))
+  end
+end
+
+---@param autocmd table
+---@param event table what Neovim tells its callbacks
+local function run(autocmd, event)
+  if gone[autocmd.id] or (autocmd.buflocal and autocmd.buffer ~= event.buf) then
+    return
+  end
+  local function delete()
+    gone[autocmd.id] = true
+    pcall(api.nvim_del_autocmd, autocmd.id)
+  end
+  if autocmd.once then
+    delete()
+  end
+  local args = vim.tbl_extend("force", event, {
+    id = autocmd.id,
+    group = autocmd.group,
+    data = vim.deepcopy(event.data),
+  })
+  local ok, result = pcall(autocmd.callback, args)
+  if not ok then
+    tell(event.match, result)
+  elseif result == true then
+    delete()
+  end
+end
+
+---@param autocmd table
+---@return boolean
+local function is_lua(autocmd)
+  return type(autocmd.callback) == "function" and autocmd.id ~= nil
+end
+
+---Tells them inside of an autocommand of ours: there everything is as Neovim makes it for theirs.
+---@param list table[]
+---@param name string
+---@param opts table
+local function run_all(list, name, opts)
+  local is_told = false
+  api.nvim_create_autocmd("User", {
+    group = group,
+    pattern = name,
+    once = true,
+    nested = true,
+    callback = function(event)
+      if is_told then
+        return -- one of them has caused the same event again
+      end
+      is_told = true
+      for _, autocmd in ipairs(list) do
+        run(autocmd, event)
+      end
+    end,
+  })
+  local ok, err = pcall(api.nvim_exec_autocmds, "User", vim.tbl_extend("force", opts, { group = group }))
+  api.nvim_clear_autocmds({ group = group })
+  if not ok then
+    tell(name, err)
+  end
 end
 
 ---@param name string
 ---@param data table
 local function exec(name, data)
-  local ok, err = pcall(api.nvim_exec_autocmds, "User", { pattern = name, data = data, modeline = false })
+  local list = listeners(name)
+  local opts = { pattern = name, data = data, modeline = false }
+  -- Neovim would show the error of each, and wait for a key.
+  if vim.iter(list):all(is_lua) then
+    return run_all(list, name, opts)
+  end
+  -- Only Neovim itself can run a command of a script. Called so, its first error comes here.
+  local ok, err = pcall(vim.fn.call, function()
+    api.nvim_exec_autocmds("User", opts)
+  end, {})
   if not ok then
-    require("lathe.log").warn(("an autocommand for %s failed: %s"):format(name, tostring(err)))
+    tell(name, err)
+  end
+end
+
+---Tells who listens, also to what is registered at this moment.
+---@param name string
+---@param data table
+function M.fire(name, data)
+  look()
+  if listeners(name)[1] then
+    exec(name, data)
   end
 end
 
@@ -43,7 +174,7 @@ end
 function M.emit(name, chat, more)
   local data = more or {}
   data.bufnr, data.chat_id = chat.bufnr, chat.id
-  exec("Lathe" .. name, data)
+  M.fire("Lathe" .. name, data)
 end
 
 ---Tells about something that belongs to no call: a resource is read, a prompt is made.

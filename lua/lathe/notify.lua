@@ -3,18 +3,26 @@ local M = {}
 
 local log = require("lathe.log")
 
----Neovim's own `vim.notify` stops the editor at a "Press ENTER" when a text is longer than its line. Plugins that
----replace it show all of it.
+---Whether `vim.notify` is Neovim's own. A replacement may be a table that can be called. Neovim's own stands in the file of
+---`vim.schedule_wrap`, whose name differs between versions.
+---@return boolean
+local function is_plain()
+  local is_function = type(vim.notify) == "function"
+  return is_function and debug.getinfo(vim.notify, "S").source == debug.getinfo(vim.schedule_wrap, "S").source
+end
+
+---Neovim's own `vim.notify` stops the editor at a "Press ENTER" when a text is longer than its line, or comes before the
+---one before it was drawn over. Plugins that replace it show all of it.
 ---@param text string
 ---@param level integer
 ---@return string
 local function fit(text, level)
+  if not is_plain() then
+    return text
+  end
+  pcall(vim.cmd.redraw)
   local width = vim.v.echospace
-  -- A replacement may be a table that can be called. Neovim's own stands in the file of `vim.schedule_wrap`, whose name
-  -- differs between versions.
-  local is_function = type(vim.notify) == "function"
-  local is_plain = is_function and debug.getinfo(vim.notify, "S").source == debug.getinfo(vim.schedule_wrap, "S").source
-  if not is_plain or (#text <= width and not text:find("\n", 1, true)) then
+  if #text <= width and not text:find("\n", 1, true) then
     return text
   end
   log[level == vim.log.levels.INFO and "debug" or "warn"](text)

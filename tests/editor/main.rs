@@ -28,6 +28,7 @@ mod keys;
 mod keys_stay_home;
 mod leaving;
 mod library;
+mod listeners;
 mod looks;
 mod native;
 mod outlive;

@@ -109,7 +109,7 @@ end
 ---@param event string
 ---@param data table?
 local function fire(event, data)
-  vim.api.nvim_exec_autocmds("User", { pattern = "CodeCompanion" .. event, data = data or {}, modeline = false })
+  require("lathe.events").fire("CodeCompanion" .. event, data or {})
 end
 
 local function adapters()
