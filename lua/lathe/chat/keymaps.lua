@@ -1,6 +1,9 @@
 -- The chat buffer's keys. What an action does is in `actions.lua`.
 local M = {}
 
+local list_window = require("lathe.chat.draw.list_window")
+local notify = require("lathe.notify")
+
 ---Names of the actions, in the order of the help.
 -- stylua: ignore
 M.actions = {
@@ -61,7 +64,7 @@ function M.set(chat, actions)
       end
       local ok, err = pcall(vim.keymap.set, mode, lhs, rhs, opts)
       if not ok then
-        require("lathe.notify").error(("interactions.chat.keymaps.%s: %s"):format(action, tostring(err)))
+        notify.error(("interactions.chat.keymaps.%s: %s"):format(action, tostring(err)))
       end
     end
   end
@@ -83,9 +86,9 @@ function M.help(chat)
     end
   end
   if not lines[1] then
-    return require("lathe.notify").info("no keys are set (`:help lathe-keys`)")
+    return notify.info("no keys are set (`:help lathe-keys`)")
   end
-  require("lathe.chat.draw.list_window").show(lines, "lathe", { "g?" })
+  list_window.show(lines, "lathe", { "g?" })
 end
 
 return M

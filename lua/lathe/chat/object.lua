@@ -15,6 +15,7 @@ local notice_line = require("lathe.chat.draw.notice_line")
 local notify = require("lathe.notify")
 local open_chats = require("lathe.chat.open_chats")
 local other_names = require("lathe.chat.other_names")
+local pictures = require("lathe.chat.input.pictures")
 local server_mentions = require("lathe.chat.input.server_mentions")
 local system_prompts = require("lathe.chat.system_prompts")
 local user_message = require("lathe.chat.input.user_message")
@@ -105,17 +106,22 @@ function Chat:add_message(message, opts)
   if message.role == "llm" and visible then
     self.given[#self.given + 1] = content
   end
-  local pictures
+  local attachments
   if message.role == "user" and type(message.images) == "table" then
     local problems
-    pictures, problems = require("lathe.chat.input.pictures").read(message.images)
+    attachments, problems = pictures.read(message.images)
     for _, problem in ipairs(problems) do
       notify.warn("a picture is left out: " .. problem)
       content = ("%s\n[a picture is missing: %s]"):format(content, problem)
     end
   end
-  local fields = { chat = self.id, role = message.role, content = content, visible = visible, attachments = pictures }
-  core.lib.add_message(fields)
+  core.lib.add_message({
+    chat = self.id,
+    role = message.role,
+    content = content,
+    visible = visible,
+    attachments = attachments,
+  })
 end
 
 ---Adds text to the buffer only: the user's to the input, the model's to the history.

@@ -3,6 +3,8 @@ local M = {}
 
 local calls = require("lathe.tools.call")
 local chats = require("lathe.chat")
+local log = require("lathe.log")
+local notify = require("lathe.notify")
 
 ---@param chat lathe.Chat
 ---@return string? content what a model would have read
@@ -19,8 +21,8 @@ end
 local function deliver(callback, result)
   local ok, err = pcall(callback, result)
   if not ok then
-    require("lathe.log").error("run_tool: the callback failed: " .. calls.readable(err))
-    require("lathe.notify").error("run_tool: the callback failed: " .. calls.readable(err))
+    log.error("run_tool: the callback failed: " .. calls.readable(err))
+    notify.error("run_tool: the callback failed: " .. calls.readable(err))
   end
 end
 

@@ -3,6 +3,8 @@
 local M = {}
 
 local config = require("lathe.config")
+local notify = require("lathe.notify")
+local readable = require("lathe.readable").text
 
 ---What prompt functions are told.
 ---@param chat lathe.Chat
@@ -40,7 +42,7 @@ local function text_of(chat, whose, prompt, ...)
       chat.told_prompts = told
       if not told[whose] then
         told[whose] = true
-        require("lathe.notify").error(("%s failed: %s"):format(whose, require("lathe.readable").text(text)))
+        notify.error(("%s failed: %s"):format(whose, readable(text)))
       end
       return nil
     end

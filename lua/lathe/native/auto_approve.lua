@@ -4,6 +4,7 @@ local M = {}
 
 local config = require("lathe.config")
 local log = require("lathe.log")
+local notify = require("lathe.notify")
 local readable = require("lathe.readable").text
 local server_status = require("lathe.native.server_status")
 
@@ -41,7 +42,7 @@ local function ask_function(fn, server, tool, args, uri)
   end
   local why = ok and "it returned a " .. type(answer) or readable(answer)
   log.error("native.auto_approve failed: " .. why)
-  require("lathe.notify").error("native.auto_approve failed, so it is asked: " .. why)
+  notify.error("native.auto_approve failed, so it is asked: " .. why)
   return true
 end
 

@@ -1,6 +1,9 @@
 -- What handlers are given besides the response builder: the request object, with a snapshot of the editor.
 local M = {}
 
+local config = require("lathe.config")
+local log = require("lathe.log")
+
 local api = vim.api
 
 ---@param bufnr integer
@@ -56,7 +59,7 @@ function M.signal()
   local function call(fn)
     local ok, err = pcall(fn)
     if not ok then
-      require("lathe.log").error("native: an on_cancel function failed: " .. tostring(err))
+      log.error("native: an on_cancel function failed: " .. tostring(err))
     end
   end
   local signal = {
@@ -96,7 +99,7 @@ function M.caller(server, opts)
   local chat = opts.chat
   local place = { chat = chat, bufnr = chat and chat.bufnr or nil, tool_call_id = opts.tool_call_id }
   local caller = {
-    type = server.caller_type or require("lathe.config").get().native.caller_type,
+    type = server.caller_type or config.get().native.caller_type,
     auto_approve = opts.auto_approve == true,
     meta = {},
     lathe = place,

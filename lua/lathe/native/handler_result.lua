@@ -1,6 +1,8 @@
 -- What a handler may give, and what becomes of it: items that were looked at, their text and their media.
 local M = {}
 
+local core = require("lathe.core")
+
 ---@class lathe.native.Outcome
 ---@field code string "OK", "ERROR" or another of `:help lathe-native-codes`
 ---@field items table[] as MCP has them; those of prompts are messages
@@ -131,7 +133,7 @@ function M.response(outcome)
     local is_media = item.type == "image" or item.type == "audio" or item.type == "blob"
     if is_media then
       local given = { kind = item.type, data = item.data, mime = M.mime(item.mimeType) }
-      local media = require("lathe.core").lib.native_media(given)
+      local media = core.lib.native_media(given)
       item = { type = item.type, data = media.data, mimeType = media.mime }
     end
     content[i] = item

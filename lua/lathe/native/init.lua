@@ -6,6 +6,8 @@ local listeners = require("lathe.native.listeners")
 local config = require("lathe.config")
 local core = require("lathe.core")
 local errors = require("lathe.native.error")
+local log = require("lathe.log")
+local notify = require("lathe.notify")
 local records = require("lathe.native.records")
 local mcp_group = require("lathe.native.mcp_group")
 local prompts = require("lathe.native.prompt")
@@ -133,8 +135,8 @@ local function perform(opts, start)
     if opts.callback then
       local ok, message = pcall(opts.callback, response, err)
       if not ok then
-        require("lathe.log").error("native: a callback failed: " .. tostring(message))
-        require("lathe.notify").error("the callback of a native call failed: " .. tostring(message))
+        log.error("native: a callback failed: " .. tostring(message))
+        notify.error("the callback of a native call failed: " .. tostring(message))
       end
     end
   end

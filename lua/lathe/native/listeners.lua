@@ -1,6 +1,9 @@
 -- Who is told when servers change (N-1). What changed is `store.lua`'s to say.
 local M = {}
 
+local log = require("lathe.log")
+local notify = require("lathe.notify")
+
 local listeners = {} ---@type table<string, table<function, true>>
 local pending = {} ---@type table<string, table>
 
@@ -13,8 +16,8 @@ local function fire(event, data)
   for fn in pairs(vim.tbl_extend("force", {}, listeners[event] or {})) do
     local ok, err = pcall(fn, data)
     if not ok then
-      require("lathe.log").error(("native: a listener of %s failed: %s"):format(event, tostring(err)))
-      require("lathe.notify").error(("a listener of %s failed, see `:Lathe log`"):format(event))
+      log.error(("native: a listener of %s failed: %s"):format(event, tostring(err)))
+      notify.error(("a listener of %s failed, see `:Lathe log`"):format(event))
     end
   end
 end
@@ -47,7 +50,7 @@ local function each_event(given, act)
     if known_events[event] then
       act(event)
     else
-      require("lathe.notify").warn(("native: there is no event %s"):format(vim.inspect(event)))
+      notify.warn(("native: there is no event %s"):format(vim.inspect(event)))
     end
   end
 end

@@ -3,6 +3,7 @@ local M = {}
 
 local config = require("lathe.config")
 local errors = require("lathe.native.error")
+local notify = require("lathe.notify")
 local readable = require("lathe.readable").text
 local handler_request = require("lathe.native.handler_request")
 local handler_result = require("lathe.native.handler_result")
@@ -79,7 +80,7 @@ function M.arguments(def)
   if type(given) == "function" then
     local ok, list = pcall(given, def)
     if not ok then
-      require("lathe.notify").error(("arguments of the prompt %q failed: %s"):format(def.name, readable(list)))
+      notify.error(("arguments of the prompt %q failed: %s"):format(def.name, readable(list)))
     end
     given = ok and list or nil
   end

@@ -4,6 +4,7 @@ local M = {}
 
 local listeners = require("lathe.native.listeners")
 local config = require("lathe.config")
+local notify = require("lathe.notify")
 local server_status = require("lathe.native.server_status")
 local validate = require("lathe.native.validate")
 
@@ -150,7 +151,7 @@ local function load_configured(all)
   end
   if faults[1] then
     local lines = vim.tbl_map(tostring, faults)
-    require("lathe.notify").error("native servers with faults are left out:\n" .. table.concat(lines, "\n"))
+    notify.error("native servers with faults are left out:\n" .. table.concat(lines, "\n"))
   end
 end
 

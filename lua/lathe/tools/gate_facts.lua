@@ -2,6 +2,7 @@
 -- What follows from that is decided in the library.
 local M = {}
 
+local config = require("lathe.config")
 local core = require("lathe.core")
 local forms = require("lathe.tools.function_forms")
 local log = require("lathe.log")
@@ -28,7 +29,7 @@ end
 
 ---@return boolean
 local function has_judge()
-  return require("lathe.config").get().interactions.background.gates.judge.enabled
+  return config.get().interactions.background.gates.judge.enabled
 end
 
 ---@param cmds any[]

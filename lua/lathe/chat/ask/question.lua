@@ -5,6 +5,7 @@ local block = require("lathe.chat.draw.block")
 local calls = require("lathe.tools.call")
 local core = require("lathe.core")
 local events = require("lathe.events")
+local notify = require("lathe.notify")
 local question_text = require("lathe.chat.ask.question_text")
 
 M.remembers = question_text.remembers
@@ -47,7 +48,7 @@ function M.ask(chat, call, question)
   if chat.opens_for_questions then
     chat:open({ enter = false })
   elseif chat.config.tools.opts.notify_on_approval then
-    require("lathe.notify").warn(("a hidden chat asks: %s (`:Lathe toggle` shows it)"):format(question.prompt))
+    notify.warn(("a hidden chat asks: %s (`:Lathe toggle` shows it)"):format(question.prompt))
   end
 end
 
@@ -134,14 +135,14 @@ end
 function M.answer(chat, answer)
   local question = current(chat)
   if not question then
-    return require("lathe.notify").info("there is no question to answer")
+    return notify.info("there is no question to answer")
   end
   -- What was pressed for the question before must not answer one that nobody has seen.
   if not question.is_seen and not chat.render:is_written(question.call.block) then
-    return require("lathe.notify").info("the question has just changed")
+    return notify.info("the question has just changed")
   end
   if answer == "always" and not question.remember then
-    return require("lathe.notify").info("this question can only be answered for this call")
+    return notify.info("this question can only be answered for this call")
   end
   local call = question.call
   local function give(reason, pattern)

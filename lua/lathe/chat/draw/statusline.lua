@@ -1,6 +1,8 @@
 -- One line about a chat for 'winbar', 'statusline' and the like. It is asked for with every redraw: it only looks.
 local M = {}
 
+local block = require("lathe.chat.draw.block")
+
 local ticking = false
 
 ---Has the lines drawn again while what they show goes on by itself.
@@ -53,7 +55,7 @@ function M.text(chat)
   if chat.is_running then
     local ms = vim.uv.now() - (chat.started_ms or vim.uv.now())
     parts[#parts + 1] = #chat.questions > 0 and "asks" or "running"
-    parts[#parts] = parts[#parts] .. " " .. require("lathe.chat.draw.block").clock(ms)
+    parts[#parts] = parts[#parts] .. " " .. block.clock(ms)
     tick()
   end
   if chat.render.held then

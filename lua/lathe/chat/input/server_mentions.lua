@@ -2,6 +2,7 @@
 -- of a prompt (N-43 to N-45). Both may take their time, so they are made before anything is sent.
 local M = {}
 
+local core = require("lathe.core")
 local notify = require("lathe.notify")
 local store = require("lathe.native.store")
 
@@ -73,7 +74,7 @@ local function read_all(chat, uris)
       if left == 0 then
         chat.is_reading, chat.read_resources = false, read
         if not chat.is_closing then
-          require("lathe.core").lib.submit({ chat = chat.id })
+          core.lib.submit({ chat = chat.id })
         end
       end
     end)

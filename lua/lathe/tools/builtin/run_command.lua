@@ -1,6 +1,8 @@
 -- run_command: runs a command that the model writes. The settings are in its entry of the configuration.
 
 ---@type lathe.CmdTool
+local permission = require("lathe.permission")
+
 return {
   name = "run_command",
   extends = "cmd_tool",
@@ -31,7 +33,7 @@ return {
   },
   gates = {
     is_safe = function(self)
-      return require("lathe.permission").is_safe(self.args.cmd, self.opts.safe_commands)
+      return permission.is_safe(self.args.cmd, self.opts.safe_commands)
     end,
     judge_context = function(self)
       return "Runs this command in a shell on the user's machine: " .. self.args.cmd
