@@ -166,3 +166,51 @@ fn events_inside_of_a_callback_are_heard_as_well() {
     editor.wait_lua("again");
     assert_eq!(told(&editor), "");
 }
+
+#[test]
+fn chat_done_comes_after_the_last_text_is_in_the_buffer_whatever_its_size() {
+    let editor = editor();
+    editor.lua(
+        r#"
+        whole = {}
+        vim.api.nvim_create_autocmd("User", { pattern = { "LatheChatDone", "LatheChatStopped", "LatheChatSubmitted", "LatheChatClosed" },
+          callback = function(args)
+            local lines = vim.api.nvim_buf_is_valid(chat.bufnr) and vim.api.nvim_buf_get_lines(chat.bufnr, 0, -1, false) or {}
+            local text = table.concat(lines, "\n")
+            whole[#whole + 1] = args.match:sub(10) .. args.data.id .. (text:find("the very end " .. args.data.id, 1, true) and "+" or "-")
+          end })
+        local function long(n)
+          local line = ("some words of a long answer "):rep(3) .. "\n"
+          return line:rep(20000) .. "the very end " .. n
+        end
+        local many = {}
+        for i = 1, 3000 do many[i] = { name = "t", arguments = { n = i } } end
+        open({ { text = long(1) }, { text = long(2) }, { tool_calls = many }, { text = "the very end 3" }, { text = long(4) } },
+          { t = tool("t", { function() return { status = "success", data = "x" } end }) })
+        chat.adapter.name = "fake"
+        send("one")"#,
+    );
+    editor.wait_ended(1);
+    editor.watch_loop();
+    editor.lua("send('two')");
+    editor.wait_ended(2);
+    let gaps = editor.gaps();
+    assert!(gaps.p99_ms() < 50.0, "{gaps:?}");
+    editor.lua("send('three')");
+    editor.wait_ended(3);
+    // The next turn begins while the last one is written: the end of that comes before it.
+    editor.lua(
+        r#"
+        send("four")
+        vim.api.nvim_create_autocmd("User", { pattern = "LatheRequestFinished", once = true, callback = function()
+          vim.schedule(function() send("five") end)
+        end })"#,
+    );
+    editor.wait_ended(5);
+    let whole = editor.lua_text("return table.concat(whole, ' ')");
+    assert!(
+        whole.starts_with("Submitted1- Done1+ Submitted2- Done2+ Submitted3- Done3+ Submitted4- Done4+ Submitted5- "),
+        "{whole}"
+    );
+    assert_eq!(told(&editor), "");
+}

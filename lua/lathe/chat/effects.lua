@@ -272,6 +272,7 @@ function M.performers(chats)
   function P.start_turn(id)
     local chat = chats[id]
     if chat then
+      chat.render:settle() -- the end of the turn before comes first
       chat.is_running = true
       chat.started_ms = vim.uv.now()
       chat.turn = chat.turn + 1
@@ -665,11 +666,14 @@ function M.performers(chats)
       notice.show(chat, "stopped", nil, "stopped") -- else what is there looks like a whole answer
     end
     chat.is_answering = false
-    chat.render:flush() -- who hears of the end may read the buffer
-    events.emit(how == "stopped" and "ChatStopped" or "ChatDone", chat, { id = chat.turn, status = how })
-    if chat.on_turn_finished then
-      chat.on_turn_finished(how)
-    end
+    local turn = chat.turn
+    -- Who hears of the end may read the buffer.
+    chat.render:when_written(function()
+      events.emit(how == "stopped" and "ChatStopped" or "ChatDone", chat, { id = turn, status = how })
+      if chat.on_turn_finished then
+        chat.on_turn_finished(how)
+      end
+    end)
   end
 
   function P.clear_chat(id)
@@ -684,6 +688,7 @@ function M.performers(chats)
     if not chat then
       return
     end
+    chat.render:settle()
     chats[id] = nil
     chat:close() -- does nothing when it was this that closed it
     events.emit("ChatClosed", chat)

@@ -59,6 +59,7 @@ local ns_heading = api.nvim_create_namespace("lathe.heading")
 ---@field spin_timer uv.uv_timer_t?
 ---@field closed boolean?
 ---@field has_rest boolean the last write left something
+---@field on_written fun()? waits until all is written
 local Render = {}
 Render.__index = Render
 for _, methods in ipairs({

@@ -99,17 +99,44 @@ local function write_queue(self)
   end
 end
 
+---Calls back when all that is queued now stands in the buffer: at once, or after the writes that it takes.
+---@param callback fun()
+function Writing:when_written(callback)
+  self:settle()
+  self.on_written = callback
+  self:flush()
+  if vim.v.exiting ~= vim.NIL then
+    self:settle() -- nothing is written later
+  end
+end
+
+---Does at once what waits for the buffer.
+function Writing:settle()
+  if self.on_written then
+    self:flush_all()
+  end
+end
+
+---@param self lathe.Render
+local function tell_written(self)
+  local callback = self.on_written
+  self.on_written = nil
+  if callback then
+    callback()
+  end
+end
+
 ---Writes what is due, now. A write that fails is told and its text is lost, but not the turn: who writes goes on.
 function Writing:flush()
   self.due = false
   self.write_timer:stop()
   if not self:is_alive() then
     self.queue, self.dirty = {}, {}
-    return
+    return tell_written(self)
   end
   self.written_ms = now()
   if #self.queue == 0 and #self.dirty == 0 then
-    return
+    return tell_written(self)
   end
   local followers = autoscroll.followers(self.bufnr, self:input_row())
   local ok, err = pcall(buffer_lines.write, self, function()
@@ -142,6 +169,8 @@ function Writing:flush()
   self.has_rest = #self.queue > 0 or #self.dirty > 0
   if self.has_rest then
     self:touch()
+  else
+    tell_written(self)
   end
 end
 
