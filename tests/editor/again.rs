@@ -5,15 +5,7 @@ use crate::chat::editor;
 #[test]
 fn retry_replaces_the_last_answer_and_keeps_what_the_tools_did() {
     let editor = editor();
-    editor.lua(
-        r#"ran = 0
-        open({
-          { tool_calls = { { name = "once", arguments = {} } } },
-          { text = "first answer\n\nof two paragraphs" },
-          { text = "second answer" },
-        }, { once = tool("once", { function() ran = ran + 1; return { status = "success", data = "done" } end }) })
-        send("go")"#,
-    );
+    editor.run("calls_once");
     editor.wait_ended(1);
     editor.lua("vim.cmd('Lathe retry')");
     editor.wait_ended(2);

@@ -1,5 +1,6 @@
 -- A stand-in for lazy.nvim's task runner: loads build.lua, resumes it as a coroutine on every tick of the loop, and keeps
 -- what it yields. Its clock goes a second a tick, so that a build of minutes takes a moment.
+-- luacheck: globals Lazy
 Lazy = { log = {}, clock_ms = 0, done = false, error = nil, sleeps = 0, has_time_limit = false }
 
 function Lazy.has(pattern)

@@ -1,4 +1,5 @@
 -- Measures how long the main loop is held: a timer that wants to run every millisecond, and how late it comes.
+-- luacheck: globals LatheGaps
 local timer = assert(vim.uv.new_timer())
 local gaps, last = {}, vim.uv.hrtime()
 timer:start(1, 1, function()

@@ -47,6 +47,18 @@ pub fn plugin_without_library(folder: &Path) {
     }
 }
 
+/// Lua code that calls a function of the Lua file beside the caller's own: `turns/cmds.lua` for `turns/cmds.rs`. All of a
+/// file's functions share its locals.
+#[track_caller]
+pub fn script(function: &str) -> String {
+    let file = repository().join(std::panic::Location::caller().file()).with_extension("lua");
+    let file = file.display().to_string();
+    format!(
+        "local file = {file:?} package.loaded[file] = package.loaded[file] or dofile(file) \
+         return assert(package.loaded[file].{function}, 'no such function in ' .. file)(...)"
+    )
+}
+
 /// What an editor is started with.
 pub struct Setup {
     width: u16,
@@ -188,6 +200,18 @@ impl Editor {
     #[track_caller]
     pub fn lua(&self, code: &str) -> Value {
         self.lua_with(code, Vec::new())
+    }
+
+    /// Runs a function of the Lua file beside the caller's own, see [`script`]. Panics on a Lua error.
+    #[track_caller]
+    pub fn run(&self, function: &str) -> Value {
+        self.lua(&script(function))
+    }
+
+    /// Like [`Editor::run`], with arguments.
+    #[track_caller]
+    pub fn run_with(&self, function: &str, arguments: Vec<Value>) -> Value {
+        self.lua_with(&script(function), arguments)
     }
 
     /// Like [`Editor::lua_with`], for code that may fail.

@@ -1,6 +1,7 @@
 //! The short facts beside a line: a failure, a denial, what keys there are, what an edit means.
 
 use super::{editor, line, opened};
+use crate::support::script;
 
 #[test]
 fn a_failure_of_the_provider_is_one_line_that_names_the_key_to_send_again() {
@@ -109,18 +110,7 @@ fn an_edit_of_the_history_is_said_to_have_no_effect_once() {
 #[test]
 fn every_icon_is_one_cell_wide() {
     let editor = editor();
-    let wide = editor.lua_text(
-        r#"
-        local block, wide = require("lathe.chat.draw.block"), {}
-        for _, given in ipairs({ "ascii", {} }) do
-          local icons = block.icons(given ~= "ascii" and given or "ascii")
-          assert(vim.tbl_count(icons) > 10)
-          for state, icon in pairs(icons) do
-            if vim.fn.strdisplaywidth(icon) ~= 1 or (given == "ascii" and #icon ~= 1) then wide[#wide + 1] = state end
-          end
-        end
-        return table.concat(wide, " ")"#,
-    );
+    let wide = editor.lua_text(&script("wide_icons"));
     assert_eq!(wide, "");
 }
 
@@ -141,16 +131,7 @@ fn what_a_skipped_command_had_printed_stays_with_its_call() {
 #[test]
 fn a_denied_call_is_one_line_that_names_the_rule() {
     let editor = editor();
-    editor.lua(
-        r#"
-        require("lathe").setup({
-          adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = { answer("t", {}), { text = "done" } } }) } },
-          interactions = { chat = { adapter = "fake", tools = { t = tool("t", { "rm -rf target" }) } } },
-          permission = { bash = { { "rm *", "deny" } } },
-        })
-        chat = require("lathe").chat({ tools = { "t" }, prompt = "go", submit = true })
-        alone()"#,
-    );
+    editor.run("denied");
     editor.wait_ended(1);
     editor.wait_screen("done");
     let shown = line(&editor, "✗ t");

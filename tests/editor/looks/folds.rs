@@ -2,7 +2,7 @@
 
 use super::{HELPERS, editor, line, opened};
 use crate::chat::PRELUDE;
-use crate::support::{Editor, Setup};
+use crate::support::{Editor, Setup, script};
 
 #[test]
 fn a_long_output_is_one_line_with_its_facts_until_it_is_unfolded() {
@@ -37,28 +37,17 @@ fn a_short_output_is_shown_and_with_fold_output_off_a_long_one_too() {
     let editor = opened("open({ answer('t', {}), { text = 'done' } }, { t = said('t', lines(8)) }) send('go')");
     editor.wait_ended(1);
     editor.wait_screen("line 8 of it");
-    let editor = editor_with_display("{ chat = { fold_output = false } }");
+    let editor = editor_without("fold_output");
     editor.wait_ended(1);
     editor.wait_screen("line 12 of it");
     assert_eq!(editor.lua_int("return vim.fn.foldlevel(row_of('line 12 of it'))"), 0);
     editor.assert_quiet();
 }
 
-/// A chat in which the model has thought two lines, called a tool of twelve lines and said so.
-fn editor_with_display(display: &str) -> Editor {
+/// A chat with this option off in which the model has thought two lines, called a tool of twelve lines and said so.
+fn editor_without(display: &str) -> Editor {
     let editor = editor();
-    editor.lua(&format!(
-        r#"
-        require("lathe").setup({{
-          adapters = {{ http = {{ fake = require("lathe.adapters").extend("scripted", {{
-            turns = {{ {{ reasoning = "thought one\nthought two", tool_calls = {{ {{ name = "t", arguments = {{}} }} }} }}, {{ text = "done" }} }},
-          }}) }} }},
-          interactions = {{ chat = {{ adapter = "fake", tools = {{ t = said("t", lines(12)) }} }} }},
-          display = {display},
-        }})
-        chat = require("lathe").chat({{ tools = {{ "t" }}, prompt = "go", submit = true }})
-        alone()"#
-    ));
+    editor.run_with("without_display", vec![display.into()]);
     editor
 }
 
@@ -90,21 +79,7 @@ fn folding_moves_neither_the_cursor_nor_the_view_of_a_window_that_is_elsewhere_a
         send("go")"#,
     );
     editor.wait_ended(1);
-    editor.lua(
-        r#"
-        at_end = vim.api.nvim_get_current_win()
-        vim.cmd("split")
-        elsewhere = vim.api.nvim_get_current_win()
-        vim.api.nvim_win_set_cursor(elsewhere, { row_of("line 20 of it"), 3 })
-        vim.cmd("redraw")
-        function view(win)
-          return vim.api.nvim_win_call(win, function() return vim.inspect(vim.fn.winsaveview()) end)
-        end
-        before = view(elsewhere)
-        vim.api.nvim_set_current_win(at_end)
-        vim.cmd("normal! G")
-        send("more")"#,
-    );
+    editor.run("two_windows");
     for _ in 0..2 {
         editor.wait_lua("go_on");
         editor.lua("local f = go_on go_on = nil f({ status = 'success', data = lines(500) })");
@@ -135,30 +110,19 @@ fn folding_moves_neither_the_cursor_nor_the_view_of_a_window_that_is_elsewhere_a
 #[test]
 fn a_window_opened_later_has_the_folds_too_and_shows_the_end() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local turn = { tool_calls = {} }
-        for i = 1, 900 do turn.tool_calls[i] = { name = "t", arguments = { n = i } } end
-        open({ turn, { text = "done" }, { text = "more" } }, { t = said("t", lines(20)) }, { hidden = true })
-        send("go")"#,
-    );
+    editor.run("many_calls");
     editor.wait_ended(1);
     editor.lua("chat:open()");
     editor.wait_screen("done");
     editor.wait_screen("20 lines");
     assert!(!editor.screen().contains("of it"), "{}", editor.screen());
-    let all = r#"
-        local n = 0
-        for i, text in ipairs(vim.api.nvim_buf_get_lines(chat.bufnr, 0, -1, false)) do
-          if text:find("✓ t", 1, true) and vim.fn.foldclosed(i) == i and vim.fn.foldclosedend(i) == i + 20 then n = n + 1 end
-        end
-        return n"#;
-    editor.wait_until("all are folded", || editor.lua_int(all) == 900);
+    let all = script("folded");
+    editor.wait_until("all are folded", || editor.lua_int(&all) == 900);
     // A window that had other folds of it before the text changed.
     editor.lua("chat:hide() send('more')");
     editor.wait_ended(2);
     editor.lua("chat:open()");
-    editor.wait_until("all are folded again", || editor.lua_int(all) == 900);
+    editor.wait_until("all are folded again", || editor.lua_int(&all) == 900);
     editor.assert_quiet();
 }
 
@@ -167,27 +131,7 @@ fn another_buffer_in_the_chats_window_has_its_own_options() {
     let editor = editor();
     let file = editor.home.path().join("file.txt");
     std::fs::write(&file, "text\n").unwrap();
-    editor.lua_with(
-        r#"
-        file = ...
-        vim.o.number, vim.o.foldmethod, vim.o.wrap = true, "indent", false
-        options = { "number", "foldmethod", "foldtext", "foldenable", "wrap", "linebreak", "winhighlight", "smoothscroll" }
-        function state()
-          local list = {}
-          for _, name in ipairs(options) do list[#list + 1] = name .. "=" .. tostring(vim.wo[name]) end
-          return table.concat(list, " ")
-        end
-        vim.cmd("edit " .. file .. "2")
-        own = state()
-        require("lathe").setup({
-          adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = { { text = "x" } } }) } },
-          interactions = { chat = { adapter = "fake" } },
-          display = { chat = { window = { layout = "buffer" } } },
-        })
-        chat = require("lathe").chat()
-        its = state()"#,
-        vec![file.to_str().unwrap().into()],
-    );
+    editor.run_with("another_buffer", vec![file.to_str().unwrap().into()]);
     assert!(
         editor.lua_bool("return its ~= own and its:find('foldmethod=manual') and its:find('number=false') and true")
     );
@@ -235,11 +179,11 @@ fn reasoning_is_one_line_while_it_streams_and_folded_afterwards() {
 
 #[test]
 fn reasoning_is_folded_even_where_output_is_not_and_left_out_when_not_wanted() {
-    let editor = editor_with_display("{ chat = { fold_output = false } }");
+    let editor = editor_without("fold_output");
     editor.wait_ended(1);
     editor.wait_screen("2 lines  zo");
     assert!(!editor.screen().contains("thought"), "{}", editor.screen());
-    let editor = editor_with_display("{ chat = { show_reasoning = false } }");
+    let editor = editor_without("show_reasoning");
     editor.wait_ended(1);
     editor.wait_buffer("done");
     assert!(!editor.buffer().contains("thought") && !editor.buffer().contains("Reasoning"), "{}", editor.buffer());
@@ -251,14 +195,7 @@ fn in_a_narrow_window_the_name_of_a_folded_call_is_worth_more_than_its_facts() {
     let editor = Setup::default().size(36, 24).start();
     editor.lua(PRELUDE);
     editor.lua(HELPERS);
-    editor.lua(
-        r#"
-        open({ { reasoning = "a\nb", tool_calls = { { name = "find_everything", arguments = {} } } }, { text = "done" } }, {
-          find_everything = said("find_everything", lines(100), { output = { cmd_string = function() return "here" end } }),
-        })
-        alone()
-        send("go")"#,
-    );
+    editor.run("narrow");
     editor.wait_ended(1);
     editor.wait_screen("done");
     let shown = line(&editor, "find_everything");
@@ -272,13 +209,7 @@ fn ten_thousand_calls_with_long_output_are_folded_and_do_not_hold_the_editor() {
     let editor = Setup::default().size(100, 40).start();
     editor.lua(PRELUDE);
     editor.lua(HELPERS);
-    editor.lua(
-        r#"
-        local turn = { tool_calls = {} }
-        for i = 1, 10000 do turn.tool_calls[i] = { name = "t", arguments = { n = i } } end
-        open({ turn, { text = "done" } }, { t = said("t", lines(12)) })
-        alone()"#,
-    );
+    editor.run("ten_thousand");
     editor.watch_loop();
     editor.lua("send('go')");
     editor.wait_ended(1);

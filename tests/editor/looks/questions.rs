@@ -1,18 +1,12 @@
 //! How a question looks, and that its answers are always in view.
 
-use super::{HELPERS, editor, opened};
+use super::{HELPERS, editor, opened_by};
 use crate::chat::PRELUDE;
 use crate::support::Setup;
 
 #[test]
 fn a_question_says_what_each_answer_means() {
-    let editor = opened(
-        r#"
-        open({ answer("t", { path = "a" }, "t", {}, "t", {}), { text = "done" } }, {
-          t = said("t", "x", { opts = { require_approval_before = true } }),
-        })
-        send("go")"#,
-    );
+    let editor = opened_by("three_calls");
     editor.wait_screen("g4");
     for part in [
         "Always accept   remembers every call of t in this chat",
@@ -21,17 +15,8 @@ fn a_question_says_what_each_answer_means() {
     ] {
         assert!(editor.buffer().contains(part), "{part}: {}", editor.buffer());
     }
-    let groups = |text: &str| {
-        editor.lua_text(&format!(
-            "local row = row_of('{text}') - 1
-             local groups = {{}}
-             for _, m in ipairs(vim.api.nvim_buf_get_extmarks(chat.bufnr, -1, {{ row, 0 }}, {{ row, -1 }}, {{ details = true }})) do
-               if m[4].hl_group then groups[#groups + 1] = m[4].hl_group .. m[3] .. '-' .. m[4].end_col end
-             end
-             return table.concat(groups, ' ')"
-        ))
-    };
-    assert_eq!(groups("g3  Reject"), "LatheKey2-4 LatheFact22-49");
+    let groups = |text: &str| editor.run_with("groups", vec![text.into()]);
+    assert_eq!(groups("g3  Reject").as_str(), Some("LatheKey2-4 LatheFact22-49"));
     editor.input("<Esc>g4");
     editor.wait_ended(1);
     let left = editor.lua_int(
@@ -46,14 +31,7 @@ fn r093_the_answers_are_in_view_whatever_the_arguments_and_the_window() {
         let editor = Setup::default().size(width, height).start();
         editor.lua(PRELUDE);
         editor.lua(HELPERS);
-        editor.lua(
-            r#"
-            open({ { text = lines(30) }, answer("t", { command = lines(300), cwd = ".", more = ("word "):rep(500) }, "t", {}), { text = "done" } }, {
-              t = said("t", "x", { opts = { require_approval_before = true }, output = { prompt = function() return "Run `" .. lines(300) .. "`?" end } }),
-            })
-            alone()
-            send("go")"#,
-        );
+        editor.run("long_question");
         editor.wait_ended(1);
         editor.lua("send('go')");
         editor.wait_screen("g4  Cancel");
@@ -82,13 +60,7 @@ fn r093_the_answers_are_in_view_whatever_the_arguments_and_the_window() {
 
 #[test]
 fn view_all_shows_the_whole_of_a_question_and_q_closes_it() {
-    let editor = opened(
-        r#"
-        open({ answer("t", { command = lines(300), n = 5 }), { text = "done" } }, {
-          t = said("t", "x", { opts = { require_approval_before = true } }),
-        })
-        send("go")"#,
-    );
+    let editor = opened_by("long_arguments");
     editor.wait_screen("more lines  gV view all");
     editor.input("<Esc>gV");
     editor.wait_buffer("line 300 of it");

@@ -1,19 +1,10 @@
 //! What `gV` and `gy` take from a chat, and which part of it a window shows.
 
-use super::opened;
+use super::{opened, opened_by};
 
 #[test]
 fn view_all_finds_a_finished_call_folded_or_not_and_shows_what_the_model_read() {
-    let editor = opened(
-        r#"
-        open({ { reasoning = "one\ntwo", tool_calls = { { name = "long", arguments = { a = "x" } }, { name = "short", arguments = { b = { 1, 2 } } } } }, { error = "broken" } }, {
-          long = said("long", lines(3000)),
-          short = tool("short", { function() return { status = "error", data = "bad" } end }, { output = {
-            error = function(self, stderr, meta) meta.tools.chat:add_tool_output(self, { content = "for the model", display = "for the user" }) end,
-          } }),
-        })
-        send("go")"#,
-    );
+    let editor = opened_by("two_calls");
     editor.wait_ended(1);
     editor.wait_buffer("broken");
     let view = |at: &str, parts: &[&str]| {
@@ -65,15 +56,7 @@ fn a_call_that_runs_can_be_viewed() {
 
 #[test]
 fn yank_code_takes_the_block_under_the_cursor_else_the_last_one_above_and_never_a_tools() {
-    let editor = opened(
-        r#"
-        open({
-          { text = "First:\n\n```lua\nlocal a = 1\n\nreturn a\n```\n\n- item\n\n  ~~~~\n  ```\n  indented\n  ~~~~\n\nend", tool_calls = { { name = "t", arguments = {} } } },
-          { text = "after" },
-        }, { t = said("t", "```\nof the tool\n```\n~~~") })
-        told = {} vim.notify = function(text) told[#told + 1] = text end
-        send("go")"#,
-    );
+    let editor = opened_by("code_blocks");
     editor.wait_ended(1);
     editor.wait_buffer("after");
     let yank = |at: &str, keys: &str, register: &str| {
@@ -120,13 +103,7 @@ fn a_user_at_the_end_sees_the_input_whatever_comes() {
 
 #[test]
 fn a_chat_that_fits_its_window_is_shown_from_its_first_line() {
-    let editor = opened(
-        r#"
-        open({ answer("t", {}, "t", {}), { text = "end" } }, {
-          t = tool("t", { function(_, _, opts) go_on = opts.output_cb end }),
-        })
-        send("go")"#,
-    );
+    let editor = opened_by("two_long_results");
     for _ in 0..2 {
         editor.wait_lua("go_on");
         editor.lua("local f = go_on go_on = nil f({ status = 'success', data = lines(100) })");
@@ -141,14 +118,7 @@ fn a_chat_that_fits_its_window_is_shown_from_its_first_line() {
 #[test]
 fn a_long_chat_that_is_read_again_keeps_its_text_and_tells_nothing() {
     let editor = crate::chat::editor();
-    editor.lua(
-        r#"
-        local turns = {}
-        for i = 1, 40 do turns[i] = answer("t", { n = i }) end
-        turns[41] = { text = "end" }
-        open(turns, { t = tool("t", { function() return { status = "success", data = ("r"):rep(3000) } end }) })
-        send("go")"#,
-    );
+    editor.run("many_turns");
     editor.wait_ended(1);
     editor.wait_lua(r#"table.concat(vim.api.nvim_buf_get_lines(chat.bufnr, 0, -1, false), "\n"):find("end")"#);
     let before = editor.chat_text();

@@ -5,26 +5,7 @@ use crate::chat::editor;
 #[test]
 fn the_four_answers_do_what_they_say() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local opts = { require_approval_before = true }
-        local function run(_, args) return { status = "success", data = "ran " .. args.n } end
-        open({
-          answer("t", { n = 1 }, "t", { n = 2 }, "u", { n = 3 }, "u", { n = 4 }, "v", { n = 5 }),
-          { text = "unused" },
-        }, {
-          t = tool("t", { run }, { opts = opts }),
-          u = tool("u", { run }, { opts = opts, output = {
-            prompt = function(self) return "Run u with " .. self.args.n .. "?" end,
-            rejected = function(self, meta)
-              meta.tools.chat:add_tool_output(self, { content = "declined: " .. tostring(meta.opts.reason) })
-            end,
-          } }),
-          v = tool("v", { run }, { opts = opts }),
-        })
-        vim.ui.input = function(_, done) done("wrong dir") end
-        send("go")"#,
-    );
+    editor.run("four_answers");
     // Always: the second call of t does not ask.
     editor.wait_screen("Run the \"t\" tool?");
     editor.input("g1");
@@ -46,14 +27,7 @@ fn the_four_answers_do_what_they_say() {
 #[test]
 fn what_is_typed_at_a_question_waits_goes_out_with_the_results_and_is_no_answer() {
     let editor = editor();
-    editor.lua(
-        r#"
-        open({ answer("t", {}), { text = "answered both" } }, {
-          t = tool("t", { function() return { status = "success", data = "ran" } end },
-            { opts = { require_approval_before = true } }),
-        })
-        send("go")"#,
-    );
+    editor.run("asking");
     editor.wait_screen("Run the \"t\" tool?");
     editor.input("Goyes, do it<C-s>");
     editor.wait_screen("waits for the tools");
@@ -72,14 +46,7 @@ fn what_is_typed_at_a_question_waits_goes_out_with_the_results_and_is_no_answer(
 #[test]
 fn r153_the_third_identical_call_in_a_row_asks() {
     let editor = editor();
-    editor.lua(
-        r#"
-        ran = 0
-        open(function() return answer("read", { path = "a" }) end, {
-          read = tool("read", { function() ran = ran + 1 return { status = "success", data = "text" } end }),
-        })
-        send("go")"#,
-    );
+    editor.run("third_call");
     editor.wait_screen("g4");
     assert_eq!(editor.lua_int("return ran"), 2);
     assert!(!editor.screen().contains("g1"), "it cannot be accepted for ever: {}", editor.screen());

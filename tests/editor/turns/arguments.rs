@@ -9,14 +9,7 @@ use crate::chat::editor;
 #[test]
 fn r030_r028_r038_unusable_calls_are_answered_and_their_siblings_run() {
     let editor = editor();
-    editor.lua(
-        r#"
-        open({
-          answer("t", { n = 1 }, "no_such_tool", {}, "t", '{"path":', "t", '{"n":1}{"n":2}', "t", "", "t", "[]", "t", { n = 2 }),
-          { text = "done" },
-        }, { t = tool("t", { function(_, args) return { status = "success", data = vim.inspect(args) } end }) })
-        send("go")"#,
-    );
+    editor.run("unusable");
     editor.wait_ended(1);
     let results = editor.results();
     assert_eq!(results.len(), 7, "{results:?}");
@@ -35,18 +28,7 @@ fn r030_r028_r038_unusable_calls_are_answered_and_their_siblings_run() {
 #[test]
 fn r046_arguments_that_do_not_fit_reach_the_model_and_nothing_runs_or_asks() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local t = tool("t", { function() ran = true return { status = "success", data = 1 } end },
-          { opts = { require_approval_before = true } })
-        t.schema["function"].parameters = {
-          type = "object",
-          properties = { server = { type = "string" }, tool_name = { type = "string" }, n = { type = "integer" } },
-          required = { "server", "tool_name" },
-        }
-        open({ answer("t", { server = "s" }, "t", { server = "s", tool_name = "x", n = "many" }), { text = "done" } }, { t = t })
-        send("go")"#,
-    );
+    editor.run("misfitting");
     editor.wait_ended(1);
     let results = editor.results();
     assert!(results[0].contains("/tool_name") && results[0].contains("required"), "{results:?}");
@@ -58,16 +40,7 @@ fn r046_arguments_that_do_not_fit_reach_the_model_and_nothing_runs_or_asks() {
 #[test]
 fn numbers_in_strings_pass_as_they_came_and_null_in_optional_fields_is_left_out() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local t = tool("t", { function(_, args) seen = args return { status = "success", data = "ok" } end })
-        t.schema["function"].parameters = {
-          type = "object", additionalProperties = false, required = { "n" },
-          properties = { n = { type = "integer" }, note = { type = "string" }, kept = { type = { "string", "null" } } },
-        }
-        open({ answer("t", '{"n":"100","note":null,"kept":null}'), { text = "done" } }, { t = t })
-        send("go")"#,
-    );
+    editor.run("number_in_string");
     editor.wait_ended(1);
     assert!(editor.lua_bool("return seen.n == '100' and seen.note == nil and seen.kept == vim.NIL"));
 }
@@ -75,16 +48,11 @@ fn numbers_in_strings_pass_as_they_came_and_null_in_optional_fields_is_left_out(
 #[test]
 fn r043_a_call_written_as_text_runs_nothing_and_is_told_once() {
     let editor = editor();
-    editor.lua(
-        r#"
-        open({ { text = 'Sure:\n```json\n{"tool_calls": [{"name": "t", "arguments": {}}]}\n```' } }, {
-          t = tool("t", { function() ran = true end }),
-        })
-        send("go")"#,
-    );
+    editor.run("call_as_text");
     editor.wait_ended(1);
     editor.wait_buffer("as text");
     assert!(editor.lua_bool("return ran == nil and count('LatheRequestStarted') == 1"));
+    assert_eq!(editor.chat_text().matches("as text").count(), 1, "{}", editor.chat_text());
 }
 
 #[test]
@@ -106,35 +74,7 @@ fn arguments_are_what_vim_json_decode_gives() {
         })
     }
     let editor = editor();
-    editor.lua(
-        r#"
-        seen = {}
-        require("lathe").setup({ interactions = { chat = { tools = {
-          t = tool("t", { function(_, args) seen[#seen + 1] = args return { status = "success", data = 1 } end }),
-        } } } })
-        function same(a, b)
-          if type(a) ~= type(b) or type(a) ~= "table" then return a == b end
-          if getmetatable(a) ~= getmetatable(b) then return false end
-          for k, v in pairs(a) do if not same(v, b[k]) then return false end end
-          for k in pairs(b) do if a[k] == nil then return false end end
-          return true
-        end
-        function try(texts)
-          seen = {}
-          local calls = {}
-          for i, text in ipairs(texts) do calls[i] = { name = "t", arguments = text } end
-          open({ { tool_calls = calls }, { text = "done" } },
-            { t = tool("t", { function(_, args) seen[#seen + 1] = args return { status = "success", data = 1 } end }) })
-          send("go")
-          texts_sent = texts
-        end
-        function check()
-          for i, text in ipairs(texts_sent) do
-            if not same(seen[i], vim.json.decode(text)) then return text end
-          end
-          return ""
-        end"#,
-    );
+    editor.run("decoded");
     let mut runner = TestRunner::new(Config { cases: 4, ..Config::default() });
     let turns = std::cell::Cell::new(0);
     runner
@@ -159,14 +99,7 @@ fn arguments_are_what_vim_json_decode_gives() {
 #[test]
 fn large_arguments_reach_lua_whole() {
     let editor = editor();
-    editor.lua(
-        r#"
-        open({ answer("t", '{"list":[' .. ("1,"):rep(299999) .. '1],"deep":{"a":[[],{}]}}'), { text = "done" } }, {
-          t = tool("t", { function(_, args)
-            return { status = "success", data = #args.list .. vim.inspect(args.deep):gsub("%s+", "") }
-          end }),
-        })"#,
-    );
+    editor.run("large");
     editor.lua("send('go')");
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["300000{a={{},vim.empty_dict()}}"]);

@@ -7,23 +7,12 @@ use crate::chat::editor;
 #[test]
 fn r119_whatever_is_thrown_is_readable_and_tracebacks_stay_in_the_log() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local function throwing(name, value)
-          return tool(name, { function() error(value, 0) end })
-        end
-        open({ answer("object", {}, "text", {}, "none", {}, "deep", {}), { text = "done" } }, {
-          object = throwing("object", { code = 7, msg = "disk full" }),
-          text = throwing("text", "plain"),
-          none = throwing("none", nil),
-          deep = tool("deep", { function() local x = nil; return x.y end }),
-        })
-        send("go")"#,
-    );
+    editor.run("throwing_values");
     editor.wait_ended(1);
     let results = editor.results();
     assert!(results[0].contains("disk full") && results[0].contains('7'), "{results:?}");
     assert_eq!(results[1], "plain");
+    assert!(!results[2].trim().is_empty() && results[2] != "nil", "{results:?}");
     assert!(!results.iter().any(|text| text.contains("table: 0x") || text.contains("traceback")), "{results:?}");
     assert!(results[3].contains("attempt to index"), "{results:?}");
     let log = editor.lua_text(
@@ -37,38 +26,7 @@ fn r119_whatever_is_thrown_is_readable_and_tracebacks_stay_in_the_log() {
 fn throws_in_every_callback_give_one_result_and_the_queue_goes_on() {
     for place in ["env", "setup", "cmd", "success", "error", "on_exit", "cmd_string", "prompt_condition", "prompt"] {
         let editor = editor();
-        editor.lua_with(
-            r#"
-            local place = ...
-            local function maybe(name, value)
-              return function(self, _, meta)
-                if name == place then error("boom in " .. name) end
-                return value
-              end
-            end
-            local function say(name)
-              return function(self, _, meta)
-                if name == place then error("boom in " .. name) end
-                meta.tools.chat:add_tool_output(self, { content = name })
-              end
-            end
-            open({ answer("t", {}, "after", {}), { text = "done" } }, {
-              t = tool("t", { maybe("cmd", { status = place == "error" and "error" or "success", data = 1 }) }, {
-                env = maybe("env", {}),
-                handlers = {
-                  setup = maybe("setup"), on_exit = maybe("on_exit"),
-                  prompt_condition = maybe("prompt_condition", place == "prompt"),
-                },
-                output = {
-                  success = say("success"), error = say("error"), cmd_string = maybe("cmd_string", "x"),
-                  prompt = maybe("prompt", "?"),
-                },
-              }),
-              after = tool("after", { function() return { status = "success", data = "fine" } end }),
-            })
-            send("go")"#,
-            vec![Value::from(place)],
-        );
+        editor.run_with("throwing_at", vec![Value::from(place)]);
         if place.starts_with("prompt") {
             editor.wait_screen("g2");
             editor.input("g2");
@@ -78,6 +36,13 @@ fn throws_in_every_callback_give_one_result_and_the_queue_goes_on() {
         assert_eq!(results.len(), 2, "{place}: {results:?}");
         assert_eq!(results[1], "fine", "{place}");
         assert!(!results[0].contains("traceback"), "{place}: {results:?}");
+        let told = match place {
+            "cmd" => "error",
+            // What comes beside the call or after it does not take its result.
+            "on_exit" | "cmd_string" | "prompt_condition" | "prompt" => "success",
+            _ => &format!("boom in {place}"),
+        };
+        assert!(results[0].contains(told), "{place}: {results:?}");
         assert!(editor.lua_bool("return paired()"), "{place}");
         assert!(!editor.messages().contains("traceback"), "{place}: {}", editor.messages());
     }
@@ -112,32 +77,7 @@ fn a_provider_error_is_shown_and_the_message_can_be_sent_again() {
 fn a_deleted_buffer_at_any_point_ends_the_turn_quietly() {
     for place in ["sending", "env", "setup", "cmd", "success", "on_exit", "asking", "running", "between"] {
         let editor = editor();
-        editor.lua_with(
-            r#"
-            local place = ...
-            exits = 0
-            function wipe(at)
-              if at == place then vim.api.nvim_buf_delete(chat.bufnr, { force = true }) end
-            end
-            local function at(name, value)
-              return function(self, _, meta)
-                wipe(name)
-                if name == "on_exit" then exits = exits + 1 end
-                if name == "success" then meta.tools.chat:add_tool_output(self, { content = "x" }) end
-                return value
-              end
-            end
-            open({ answer("t", {}, "t", { n = 2 }), { text = "done" } }, {
-              t = tool("t", { at("cmd", place ~= "running" and { status = "success", data = 1 } or nil) }, {
-                env = at("env", {}), handlers = { setup = at("setup"), on_exit = at("on_exit") },
-                output = { success = at("success") }, opts = { require_approval_before = place == "asking" },
-              }),
-            })
-            chat.messages = chat.messages
-            send("go")
-            wipe("sending")"#,
-            vec![Value::from(place)],
-        );
+        editor.run_with("wiping_at", vec![Value::from(place)]);
         match place {
             "asking" => {
                 editor.wait_screen("g2");
@@ -156,6 +96,7 @@ fn a_deleted_buffer_at_any_point_ends_the_turn_quietly() {
         editor.wait_lua("require('lathe.core').lib.counts().chats == 0");
         editor.wait_lua("count('LatheChatClosed') == 1");
         assert_eq!(editor.messages().trim(), "", "{place}");
+        assert!(editor.lua_bool("return exits == setups"), "{place}: {}", editor.lua("return { setups, exits }"));
         // Another chat works.
         editor.lua("open({ { text = 'fresh' } }, {}) send('hi')");
         editor.wait_buffer("fresh");

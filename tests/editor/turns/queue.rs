@@ -5,19 +5,7 @@ use crate::chat::editor;
 #[test]
 fn callbacks_may_stop_submit_and_answer_reentrantly() {
     let editor = editor();
-    editor.lua(
-        r#"
-        open({ answer("stopper", {}, "never", {}), { text = "unused" } }, {
-          stopper = tool("stopper", { function(self, _, opts)
-            self.chat:submit()
-            self.chat:stop()
-            opts.output_cb({ status = "success", data = "x" })
-            self.chat:stop()
-          end }),
-          never = tool("never", { function() ran = true return { status = "success", data = 1 } end }),
-        })
-        send("go")"#,
-    );
+    editor.run("reentrant");
     editor.wait_lua("count('LatheChatStopped') == 1");
     assert!(editor.lua_bool("return ran == nil and paired() and #results() == 2"));
     // The chat goes on.
@@ -29,29 +17,10 @@ fn callbacks_may_stop_submit_and_answer_reentrantly() {
 #[test]
 fn ten_thousand_queued_synchronous_calls_finish_in_one_turn() {
     let editor = editor();
-    editor.lua(
-        r#"
-        ran, deepest = 0, 0
-        local turns = { { tool_calls = {} }, { text = "done" } }
-        for i = 1, 10000 do
-          turns[1].tool_calls[i] = { name = "t", arguments = { n = i } }
-        end
-        open(turns, {
-          t = tool("t", { function(_, args)
-            ran = ran + 1
-            if ran % 1000 == 0 then
-              local depth = 0
-              while debug.getinfo(depth + 1, "l") do depth = depth + 1 end
-              deepest = math.max(deepest, depth)
-            end
-            return { status = "success", data = args.n }
-          end }),
-        })
-        send("go")"#,
-    );
-    editor.watch_loop();
+    editor.run("ten_thousand");
     editor.wait_ended(1);
     assert_eq!(editor.lua_int("return ran"), 10_000);
+    assert_eq!(editor.lua_int("return count('LatheRequestStarted')"), 2, "one turn");
     assert_eq!(editor.lua_int("return #results()"), 10_000);
     assert!(editor.lua_bool("return results()[10000] == '10000' and paired()"));
     assert!(editor.lua_int("return deepest") < 20, "no growth of the stack: {}", editor.lua_int("return deepest"));
@@ -61,17 +30,7 @@ fn ten_thousand_queued_synchronous_calls_finish_in_one_turn() {
 #[test]
 fn an_earlier_parallel_call_that_grows_on_the_screen_moves_the_later_ones() {
     let editor = editor();
-    editor.lua(
-        r#"
-        finish = {}
-        open({ answer("t", { n = 1 }, "t", { n = 2 }, "t", { n = 3 }), { text = "done" } }, {
-          t = tool("t", { function(_, args, opts) finish[args.n] = opts.output_cb end }, {
-            opts = { parallel = true },
-            output = { cmd_string = function(self) return "number " .. self.args.n end },
-          }),
-        })
-        send("go")"#,
-    );
+    editor.run("parallel");
     for n in 1..=3 {
         editor.wait_screen(&format!("number {n}"));
     }
@@ -89,17 +48,7 @@ fn an_earlier_parallel_call_that_grows_on_the_screen_moves_the_later_ones() {
 #[test]
 fn two_chats_interleave_and_keep_their_own() {
     let editor = editor();
-    editor.lua(
-        r#"
-        waiting = {}
-        local function slow(_, args, opts) waiting[args.who] = opts.output_cb end
-        open({ answer("t", { who = "a" }), { text = "a is done" } }, { t = tool("t", { slow }) })
-        first = chat
-        send("go a", first)
-        open({ answer("t", { who = "b" }), { text = "b is done" } }, { t = tool("t", { slow }) })
-        second = chat
-        send("go b", second)"#,
-    );
+    editor.run("two_chats");
     editor.wait_lua("waiting.a and waiting.b");
     editor.lua("waiting.b({ status = 'success', data = 'for b' })");
     editor.wait_ended(1);
@@ -118,15 +67,7 @@ fn two_chats_interleave_and_keep_their_own() {
 #[test]
 fn r071_a_tool_that_never_answers_ends_at_its_limit_and_the_next_runs() {
     let editor = editor();
-    editor.lua(
-        r#"
-        job = { killed = 0, kill = function(self) self.killed = self.killed + 1 end }
-        open({ answer("silent", {}, "after", {}), { text = "done" } }, {
-          silent = tool("silent", { function(_, _, opts) opts.register_job(job) end }, { opts = { timeout = 100 } }),
-          after = tool("after", { function() return { status = "success", data = "fine" } end }),
-        })
-        send("go")"#,
-    );
+    editor.run("silent");
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["timed out after 100 ms", "fine"]);
     assert_eq!(editor.lua_int("return job.killed"), 1);
@@ -136,16 +77,7 @@ fn r071_a_tool_that_never_answers_ends_at_its_limit_and_the_next_runs() {
 #[test]
 fn r082_skip_ends_the_running_call_and_a_second_key_stops_the_turn() {
     let editor = editor();
-    editor.lua(
-        r#"
-        exits = 0
-        local function wait() end
-        local extra = { handlers = { on_exit = function() exits = exits + 1 end } }
-        open({ answer("one", {}, "two", {}, "three", {}), { text = "unused" } }, {
-          one = tool("one", { wait }, extra), two = tool("two", { wait }, extra), three = tool("three", { wait }, extra),
-        })
-        send("go")"#,
-    );
+    editor.run("three_waiting");
     editor.wait_screen("one");
     editor.wait_lua("count('LatheToolStarted') == 1");
     editor.input("<Esc>gs");
@@ -168,19 +100,7 @@ fn r082_skip_ends_the_running_call_and_a_second_key_stops_the_turn() {
 #[test]
 fn run_tool_runs_one_call_by_the_same_path_and_calls_back_once() {
     let editor = editor();
-    editor.lua(
-        r#"
-        require("lathe").setup({ interactions = { chat = { tools = {
-          t = tool("t", { function(_, args) return { status = "success", data = "got " .. tostring(args.n) } end }),
-          asks = tool("asks", { function() return { status = "success", data = "ran" } end },
-            { opts = { require_approval_before = true } }),
-        } } } })
-        got = {}
-        function try(name, args)
-          require("lathe").run_tool(name, args, {}, function(result) got[#got + 1] = result.status .. ": " .. result.content end)
-        end
-        try("t", { n = 5 })"#,
-    );
+    editor.run("run_tool");
     editor.wait_lua("#got == 1");
     editor.lua("try('unknown', {})");
     editor.wait_lua("#got == 2");
