@@ -18,4 +18,11 @@ function M.text(value)
   return ok and text or ("an error of type " .. type(value))
 end
 
+---What a function threw; `error(nil)` throws nothing.
+---@param value any
+---@return string
+function M.thrown(value)
+  return value == nil and "it failed and did not say why" or M.text(value)
+end
+
 return M

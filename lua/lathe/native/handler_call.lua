@@ -8,7 +8,7 @@ local handler_request = require("lathe.native.handler_request")
 local handler_response = require("lathe.native.handler_response")
 local handler_result = require("lathe.native.handler_result")
 local notify = require("lathe.notify")
-local readable = require("lathe.readable").text
+local thrown = require("lathe.readable").thrown
 
 ---@class lathe.native.Run
 ---@field cancel fun(code: string?, text: string?) ends it; without a code only its signal is fired
@@ -80,7 +80,7 @@ function M.start(call, done)
       warn_once(call.whose, "returned a result and sent another one; the first counts")
     end
   end, function(err, trace)
-    local text = err == nil and "the handler failed and did not say why" or readable(err)
+    local text = thrown(err)
     log.error(("native: %s: %s%s"):format(call.whose, text, trace))
     if not is_settled then
       builder.is_settled = true

@@ -15,6 +15,7 @@ local shell = require("lathe.tools.shell_command")
 local hrtime = vim.uv.hrtime
 local keep_trace, protected = foreign.keep_trace, foreign.protected
 local readable = require("lathe.readable").text
+local thrown = require("lathe.readable").thrown
 
 M.readable = readable
 
@@ -361,7 +362,7 @@ local function run_function(chat, call, cmd, fn)
   local ok, result = xpcall(forms.call_cmd, keep_trace, fn, call.view, call.args, call.input, opts)
   running = false
   if not ok then
-    local text = readable(result)
+    local text = thrown(result)
     log.error(('tool "%s", cmd %d: %s%s'):format(call.name, cmd, text, foreign.trace()))
     result = { status = "error", data = text }
   end
@@ -468,7 +469,7 @@ function M.run_output(chat, call, kind, text)
   if ok then
     return nil
   end
-  err = readable(err)
+  err = thrown(err)
   log.error(('tool "%s", output.%s: %s%s'):format(call.name, kind, err, foreign.trace()))
   return err
 end

@@ -2,7 +2,7 @@
 local M = {}
 
 local log = require("lathe.log")
-local readable = require("lathe.readable").text
+local thrown = require("lathe.readable").thrown
 
 local trace ---@type string?
 
@@ -31,7 +31,7 @@ function M.protected(call, what, fn, ...)
   if ok then
     return true, result
   end
-  local text = readable(result)
+  local text = thrown(result)
   log.error(('tool "%s", %s: %s%s'):format(call.name, what, text, M.trace()))
   return false, text
 end
