@@ -8,18 +8,14 @@ function M.hostile_marks()
     { text = "text **bold** one", tool_calls = { { name = "t", arguments = { x = "```\n<!-- never closed" } } } },
     { text = "then **bold** two" },
   }, {
-    t = said(
-      "t",
-      "```lua\nnever closed <!-- and <div>\n## Not a heading",
-      {
-        opts = { require_approval_before = true },
-        output = {
-          cmd_string = function()
-            return "``` <!--"
-          end,
-        },
-      }
-    ),
+    t = said("t", "```lua\nnever closed <!-- and <div>\n## Not a heading", {
+      opts = { require_approval_before = true },
+      output = {
+        cmd_string = function()
+          return "``` <!--"
+        end,
+      },
+    }),
   })
   send("go")
   function captures(text, col)

@@ -4,34 +4,31 @@
 local M = {}
 
 function M.unusable()
-  open(
-    {
-      answer(
-        "t",
-        { n = 1 },
-        "no_such_tool",
-        {},
-        "t",
-        '{"path":',
-        "t",
-        '{"n":1}{"n":2}',
-        "t",
-        "",
-        "t",
-        "[]",
-        "t",
-        { n = 2 }
-      ),
-      { text = "done" },
-    },
-    {
-      t = tool("t", {
-        function(_, args)
-          return { status = "success", data = vim.inspect(args) }
-        end,
-      }),
-    }
-  )
+  open({
+    answer(
+      "t",
+      { n = 1 },
+      "no_such_tool",
+      {},
+      "t",
+      '{"path":',
+      "t",
+      '{"n":1}{"n":2}',
+      "t",
+      "",
+      "t",
+      "[]",
+      "t",
+      { n = 2 }
+    ),
+    { text = "done" },
+  }, {
+    t = tool("t", {
+      function(_, args)
+        return { status = "success", data = vim.inspect(args) }
+      end,
+    }),
+  })
   send("go")
 end
 
@@ -123,17 +120,14 @@ function M.decoded()
     for i, text in ipairs(texts) do
       calls[i] = { name = "t", arguments = text }
     end
-    open(
-      { { tool_calls = calls }, { text = "done" } },
-      {
-        t = tool("t", {
-          function(_, args)
-            seen[#seen + 1] = args
-            return { status = "success", data = 1 }
-          end,
-        }),
-      }
-    )
+    open({ { tool_calls = calls }, { text = "done" } }, {
+      t = tool("t", {
+        function(_, args)
+          seen[#seen + 1] = args
+          return { status = "success", data = 1 }
+        end,
+      }),
+    })
     send("go")
     texts_sent = texts
   end
