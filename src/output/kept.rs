@@ -86,7 +86,8 @@ impl Kept {
 
     /// Whether these limits would cut the text.
     pub(super) fn exceeds(&self, limits: &Limits) -> bool {
-        self.total_lines() > limits.max_lines as u64 || self.bytes > limits.max_bytes as u64
+        // Nothing is one line, and there is nothing to cut.
+        self.bytes > 0 && (self.total_lines() > limits.max_lines as u64 || self.bytes > limits.max_bytes as u64)
     }
 
     /// Cuts the text. The limits may be smaller than those it was collected with, never larger.

@@ -111,12 +111,10 @@ impl HttpError {
     pub(super) fn in_the_middle(error: reqwest::Error, host: String) -> Self {
         let error = error.without_url();
         let reason = root_cause(&error);
-        // TLS has the same kinds of error as the decoder.
-        let is_tls = find::<rustls::Error>(&error).is_some();
-        match find::<io::Error>(&error).map(io::Error::kind) {
-            Some(io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) if !is_tls => Self::Garbled { host, reason },
-            _ => Self::Broken { host, reason },
-        }
+        // What went wrong below the decoder, such as a bad chunk, has an error of the connection in between.
+        let own = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+        let is_garbled = error.is_decode() && own.is_some_and(|error| error.kind() != io::ErrorKind::UnexpectedEof);
+        if is_garbled { Self::Garbled { host, reason } } else { Self::Broken { host, reason } }
     }
 
     /// Whether the same request may go well later.

@@ -3,6 +3,7 @@
 
 mod dropped;
 mod errors;
+mod framing;
 mod limits;
 mod retries;
 mod routes;

@@ -1,5 +1,7 @@
 //! Commands with a real `sh`: none hangs, leaks or loses output.
 
+mod silent;
+
 use std::fs;
 use std::sync::mpsc::{Receiver, channel};
 
