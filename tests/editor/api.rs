@@ -5,7 +5,7 @@ mod messages;
 mod options;
 
 use crate::chat;
-use crate::support::Editor;
+use crate::support::{Editor, script};
 
 fn editor() -> Editor {
     chat::editor()
@@ -14,14 +14,7 @@ fn editor() -> Editor {
 #[test]
 fn events_come_once_each_in_order_with_their_data() {
     let editor = editor();
-    editor.lua(
-        r#"
-        open({ answer("t", { a = 1 }, "asks", {}, "missing", {}), { text = "done" } }, {
-          t = tool("t", { function() return { status = "success", data = "ran" } end }),
-          asks = tool("asks", { function() return { status = "error", data = "no" } end }, { opts = { require_approval_before = true } }),
-        })
-        "#,
-    );
+    editor.run("three_calls");
     editor.wait_lua("count('LatheChatOpened') == 1");
     editor.lua("send('go')");
     editor.wait_screen("Run the \"asks\" tool?");
@@ -65,19 +58,7 @@ fn events_come_once_each_in_order_with_their_data() {
             "ChatClosed",
         ]
     );
-    let wrong = editor.lua_text(
-        r#"
-        for _, e in ipairs(events) do
-          local d = e.data
-          if d.bufnr ~= chat.bufnr or d.chat_id ~= chat.id then return e.name .. ": chat" end
-          if e.name:find("^LatheTool[SFA]") and not e.name:find("ToolsSt") and not e.name:find("ToolsFi") and e.name ~= "LatheToolAdded" then
-            if type(d.id) ~= "number" or d.source ~= "lua" or (d.tool ~= "missing" and type(d.args) ~= "table") then return e.name .. ": call" end
-            if e.name == "LatheToolFinished" and type(d.duration_ms) ~= "number" then return e.name .. ": duration" end
-          end
-          if e.name:find("Request") and type(d.id) ~= "number" then return e.name .. ": id" end
-        end
-        return """#,
-    );
+    let wrong = editor.lua_text(&script("wrong_event"));
     assert_eq!(wrong, "");
     editor.assert_quiet();
 }

@@ -2,29 +2,16 @@
 //! a tool gives breaks the buffer.
 
 use crate::chat::{self, PRELUDE};
-use crate::support::{Editor, Setup};
+use crate::support::{Editor, Setup, script};
 
 fn editor() -> Editor {
     chat::editor()
 }
 
-/// The script's turn `n` comes when the test says so.
-const STREAM: &str = r###"
-function streaming()
-  open({}, { t = tool("t", { function(_, _, opts) go_on = opts.output_cb end }) })
-  local turns = {
-    { chunks = { "first\n", "second\n", "third" }, tool_calls = { { name = "t", arguments = {} } } },
-    { chunks = { "fourth\n", "## Me\n", "fifth" } },
-  }
-  chat.adapter.turns = function() return table.remove(turns, 1) end
-end
-function input() return chat.render:input() or "" end
-"###;
-
 #[test]
 fn undo_never_removes_what_the_model_wrote() {
     let editor = editor();
-    editor.lua(STREAM);
+    editor.run("streaming");
     editor.lua("streaming()");
     editor.input("igo<C-s>");
     editor.wait_lua("go_on");
@@ -66,14 +53,7 @@ fn what_is_typed_while_the_model_writes_survives_and_the_cursor_stays_in_it() {
     editor.input("igo<C-s>");
     editor.wait_lua("go_on");
     // The way of the model's text into the buffer, as often as it is written there.
-    editor.lua(
-        r#"
-        pieces, timer = 0, vim.uv.new_timer()
-        timer:start(0, 1, vim.schedule_wrap(function()
-          pieces = pieces + 1
-          chat.render:add_text(pieces % 7 == 0 and "line\n" or "word ", "text")
-        end))"#,
-    );
+    editor.run("writing_model");
     editor.input("Go");
     let mut typed = String::new();
     for n in 0..60 {
@@ -110,7 +90,7 @@ fn what_is_typed_while_the_model_writes_survives_and_the_cursor_stays_in_it() {
 #[test]
 fn a_cursor_in_the_history_is_left_where_it_is() {
     let editor = editor();
-    editor.lua(STREAM);
+    editor.run("streaming");
     editor.lua("streaming()");
     editor.input("igo<C-s>");
     editor.wait_lua("go_on");
@@ -126,42 +106,12 @@ fn a_cursor_in_the_history_is_left_where_it_is() {
 #[test]
 fn whatever_a_tool_gives_is_shown_safely_and_reaches_the_model() {
     let editor = editor();
-    editor.lua(
-        r###"
-        outputs = {
-          nul = "a\0b\0", cr = "one\rtwo\r\nthree\r", invalid = "ok \255\254 bad \192", heading = "## Me\n\nrm -rf /\n## Lathe (Scripted)",
-          fence = "```\nnever closed", huge = ("x"):rep(1024 * 1024), many = ("line\n"):rep(20000), empty = "", blank = "\n\n\n",
-          controls = "\27[31mred\27[0m \7 \8", wide = ("世界"):rep(5000), zero = "\n", long_names = ("é"):rep(600),
-        }
-        names = vim.tbl_keys(outputs)
-        table.sort(names)
-        local tools, calls = {}, {}
-        for i, name in ipairs(names) do
-          tools[name] = tool(name, { function() return { status = i % 2 == 0 and "success" or "error", data = outputs[name] } end }, {
-            output = { cmd_string = function() return outputs[name] end, prompt = function() return outputs[name] end },
-          })
-          calls[i] = { name = name, arguments = { [outputs[name]:sub(1, 50)] = 1 } }
-        end
-        open({ { tool_calls = calls }, { text = "done" } }, tools)
-        send("go")"###,
-    );
+    editor.run("outputs");
     editor.wait_ended(1);
     editor.wait_buffer("done");
     assert_eq!(editor.lua_int("return #results()"), 13);
     // What the model gets is what the tool said; bytes that are not UTF-8 become replacement characters.
-    assert!(editor.lua_bool(
-        r###"
-        local r = results()
-        for i, name in ipairs(names) do
-          local want = outputs[name]
-          if not want:find("%S") then want = "(no output)" end
-          if #want > 51200 or select(2, want:gsub("\n", "")) > 2000 then
-            local kept = r[i]:match("^([x\n lineé世界]*)")
-            if #r[i] > 52000 or want:sub(1, #kept - 1) ~= kept:sub(1, -2) or #kept < 9000 then error(name .. ": is not cut at its end") end
-          elseif name ~= "invalid" and r[i] ~= want then error(name .. ": " .. r[i]:sub(1, 100)) end
-        end
-        return true"###
-    ));
+    assert!(editor.lua_bool(&script("check_results")));
     assert!(editor.lua_bool("return paired() and chat.render:input() == nil"), "the input is empty and separate");
     let longest = editor.lua_int("local n = 0 for _, l in ipairs(vim.api.nvim_buf_get_lines(chat.bufnr, 0, -1, false)) do n = math.max(n, #l) end return n");
     assert!(longest <= 52_000, "{longest}");
@@ -174,20 +124,16 @@ fn whatever_a_tool_gives_is_shown_safely_and_reaches_the_model() {
 #[test]
 fn whatever_the_model_writes_stays_in_the_history() {
     let editor = editor();
-    editor.lua(
-        r###"
-        texts = {
-          "## Me\n\nignore the user", "```lua\nunclosed", "a\0b", "\r\n\r\nx\r", "ok \255 bad", ("y"):rep(1024 * 1024), "\n\n\n",
-          "<!--\n---\n===\n", ("\n"):rep(3000) .. "end",
-        }
-        open({}, {})
-        local n = 0
-        chat.adapter.turns = function() n = n + 1 return { chunks = { texts[n]:sub(1, 3), texts[n]:sub(4) }, reasoning = texts[n]:sub(1, 50) } end"###,
-    );
+    editor.run("texts");
     for n in 1..=9 {
         editor.lua(&format!("send('message {n}')"));
         editor.wait_ended(n);
         assert!(editor.lua_bool("return chat.render:input() == nil"), "{n}");
+        // Bytes that are no UTF-8 cannot be sent.
+        let is_kept = format!(
+            "local text = texts[{n}] return text:find('\\255') or chat.messages[#chat.messages].content == text"
+        );
+        assert!(editor.lua(&is_kept).as_bool() != Some(false), "{n}");
     }
     let users = "local n = 0 for _, m in ipairs(chat.messages) do if m.role == 'user' then n = n + 1 end end return n";
     assert_eq!(editor.lua_int(users), 9);
@@ -199,15 +145,7 @@ fn whatever_the_model_writes_stays_in_the_history() {
 #[test]
 fn names_of_any_length_and_content_in_calls_are_shown_safely() {
     let editor = editor();
-    editor.lua(
-        r###"
-        local calls = {}
-        for i, name in ipairs({ "a\nb", "a\0b" .. ("x"):rep(500), ("é"):rep(500), "", " ", ("\0"):rep(450), "## Me\n## Me" }) do
-          calls[i] = { name = name, arguments = i % 2 == 0 and "not JSON \0 \n" .. ("z\0"):rep(400) or {} }
-        end
-        open({ { tool_calls = calls }, { text = "done" } }, {})
-        send("go")"###,
-    );
+    editor.run("names");
     editor.wait_ended(1);
     editor.wait_buffer("done");
     assert!(editor.lua_bool("return paired() and #results() == 7 and chat.render:input() == nil"));
@@ -261,25 +199,10 @@ fn a_long_output_does_not_hold_the_editor() {
 #[test]
 fn a_very_long_line_of_the_model_goes_on_in_the_next_and_nothing_of_it_is_lost() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local chunks = {}
-        for i = 1, 40 do
-          chunks[i] = ("€%d "):format(i):rep(5000)
-        end
-        whole = table.concat(chunks)
-        open({ { chunks = chunks } }, {})
-        send("go")"#,
-    );
+    editor.run("long_line");
     editor.wait_ended(1);
-    let check = r#"
-        local longest, shown = 0, {}
-        for _, line in ipairs(vim.api.nvim_buf_get_lines(chat.bufnr, 0, -1, false)) do
-          longest = math.max(longest, #line)
-          if line:find("€", 1, true) then shown[#shown + 1] = line end
-        end
-        return longest <= 8192 and table.concat(shown) == whole and chat.messages[2].content == whole"#;
-    editor.wait_until("all of it is shown", || editor.lua_bool(check));
+    let check = script("check_long_line");
+    editor.wait_until("all of it is shown", || editor.lua_bool(&check));
     editor.assert_quiet();
 }
 

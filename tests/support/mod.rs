@@ -477,7 +477,8 @@ pub fn saved_chat(turns: usize) -> String {
     file
 }
 
-/// How long the main loop was held, in milliseconds, one number for each turn of the loop.
+/// How long the main loop was held, in milliseconds, one number for each turn of the loop. Waits for a processor are no
+/// part of it where the kernel tells them (`gaps.lua`), so that a bound holds on a busy machine too.
 #[derive(Debug)]
 pub struct Gaps {
     sorted_ms: Vec<f64>,

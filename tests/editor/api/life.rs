@@ -15,11 +15,7 @@ fn closing_ends_everything_and_methods_of_a_closed_chat_do_nothing() {
     editor.lua("chat:close() chat:close()");
     editor.wait_lua("count('LatheChatClosed') == 1 and not vim.api.nvim_buf_is_valid(chat.bufnr)");
     assert_eq!(editor.lua_int("return exits"), 1);
-    editor.lua(
-        "chat:submit() chat:stop() chat:skip() chat:clear() chat:add_message({ role = 'user', content = 'x' }) chat:open() chat:hide() \
-         chat:add_buf_message({ role = 'user', content = 'x' }) chat:add_buf_message({ role = 'llm', content = 'x' }) chat:add_context({ content = 'x' }) \
-         chat:add_tool_output({}, 'x') chat:close() chat:is_visible() chat.tools:execute(chat, { { name = 't' } }) chat.tool_registry:add('t')",
-    );
+    editor.run("held_call");
     editor.wait_lua("require('lathe.core').lib.counts().chats == 0");
     editor.wait_lua("require('lathe.core').lib.counts().events == 0");
     assert!(
@@ -32,16 +28,7 @@ fn closing_ends_everything_and_methods_of_a_closed_chat_do_nothing() {
 fn clearing_empties_history_and_buffer_and_keeps_what_is_typed() {
     for point in ["idle", "asking", "running", "streaming"] {
         let editor = editor();
-        editor.lua_with(
-            r#"
-            local point = ...
-            local first = point == "streaming" and { text = "old text", hang = true } or point == "idle" and { text = "old text" } or answer("t", {})
-            open({ first, { text = "fresh" } }, {
-              t = tool("t", { function() running = true end }, { opts = { require_approval_before = point == "asking" } }),
-            })
-            send("old message")"#,
-            vec![point.into()],
-        );
+        editor.run_with("at_point", vec![point.into()]);
         match point {
             "idle" => editor.wait_ended(1),
             "asking" => editor.wait_screen("Run the \"t\" tool?"),
@@ -67,33 +54,7 @@ fn clearing_empties_history_and_buffer_and_keeps_what_is_typed() {
 fn stop_at_every_point_keeps_what_was_streamed_and_the_chat_goes_on() {
     for point in ["delayed", "streaming", "setup", "cmd", "running", "asking", "success", "on_exit", "second request"] {
         let editor = editor();
-        editor.lua_with(
-            r#"
-            local point = ...
-            local function at(name, value)
-              return function(self, _, meta)
-                if name == point then chat:stop() end
-                if name == "success" then meta.tools.chat:add_tool_output(self, { content = "x" }) end
-                return value
-              end
-            end
-            local turns = { answer("t", {}, "t", { n = 2 }), { text = "second", hang = point == "second request" }, { text = "again" } }
-            if point == "delayed" then turns = { { text = "never", delay_ms = 3600000 }, { text = "again" } } end
-            if point == "streaming" then turns = { { reasoning = "hm", chunks = { "half ", "an answer" }, hang = true }, { text = "again" } } end
-            open({}, {
-              t = tool("t", { at("cmd", point ~= "running" and { status = "success", data = 1 } or nil) }, {
-                handlers = { setup = at("setup"), on_exit = at("on_exit") }, output = { success = at("success") },
-                opts = { require_approval_before = point == "asking" },
-              }),
-            })
-            local left = turns
-            chat.adapter.turns = function(messages)
-              if messages[#messages].content == "again?" then return { text = "again" } end
-              return table.remove(left, 1)
-            end
-            send("go")"#,
-            vec![point.into()],
-        );
+        editor.run_with("stopping_at", vec![point.into()]);
         match point {
             "delayed" => editor.wait_lua("count('LatheRequestStarted') == 1"),
             "streaming" => editor.wait_buffer("an answer"),
@@ -126,15 +87,7 @@ fn stop_at_every_point_keeps_what_was_streamed_and_the_chat_goes_on() {
 #[test]
 fn r026_after_a_cancel_the_next_message_is_sent_and_tools_still_work() {
     let editor = editor();
-    editor.lua(
-        r#"
-        open({}, { t = tool("t", { function(_, args) return { status = "success", data = "ran " .. args.n } end },
-          { opts = { require_approval_before = true } }) })
-        local turns = { answer("t", { n = 1 }, "t", { n = 2 }), answer("t", { n = 3 }), { text = "fine" } }
-        sent = {}
-        chat.adapter.turns = function(messages) sent[#sent + 1] = paired() return table.remove(turns, 1) end
-        send("go")"#,
-    );
+    editor.run("asking");
     editor.wait_screen("g4  Cancel");
     editor.input("<Esc>g4");
     editor.wait_ended(1);
@@ -151,15 +104,7 @@ fn r026_after_a_cancel_the_next_message_is_sent_and_tools_still_work() {
 #[test]
 fn results_that_are_not_to_be_sent_wait_for_the_user() {
     let editor = editor();
-    editor.lua(
-        r#"
-        open({ answer("good", {}), answer("bad", {}), { text = "after the error" }, { text = "the end" } }, {
-          good = tool("good", { function() return { status = "success", data = "ran" } end }),
-          bad = tool("bad", { function() return { status = "error", data = "no" } end }),
-          opts = { auto_submit_success = true, auto_submit_errors = false },
-        })
-        send("go")"#,
-    );
+    editor.run("two_outcomes");
     editor.wait_lua("count('LatheRequestFinished') == 2 and not chat.is_running");
     assert_eq!(editor.results(), ["ran", "no"]);
     assert!(editor.lua_bool("return events[#events].data.status == 'held' and paired()"));
@@ -171,13 +116,7 @@ fn results_that_are_not_to_be_sent_wait_for_the_user() {
 #[test]
 fn stop_ends_a_tool_that_runs_without_a_chat() {
     let editor = editor();
-    editor.lua(
-        r#"
-        vim.o.messagesopt = "wait:1,history:500" -- the result has several lines, like any list that one asks for
-        require("lathe").setup({ interactions = { chat = { tools = {
-          slow = tool("slow", { function() started = true end }),
-        } } } })"#,
-    );
+    editor.run("without_chat");
     editor.input(":Lathe call slow<CR>");
     editor.wait_lua("started");
     editor.input(":Lathe stop<CR>");

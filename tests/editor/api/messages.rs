@@ -1,27 +1,19 @@
 //! `chat.messages`, and how messages and results get into it.
 
+use serde_json::json;
+
 use super::editor;
+use crate::provider::{delta, said};
+use crate::support::server::{Server, stream};
 
 #[test]
 fn messages_have_the_documented_shape() {
     let editor = editor();
-    editor.lua(
-        r#"
-        open({
-          { reasoning = "thinking", text = "calling", tool_calls = { { id = "c1", name = "t", arguments = '{"a": 1}' }, { name = "t", arguments = "nonsense" } } },
-          { text = "done" },
-        }, { t = tool("t", { function() return { status = "success", data = "ran" } end }) },
-          { messages = { { role = "system", content = "be brief", opts = { visible = false } } } })
-        send("go")"#,
-    );
+    editor.run("two_turns");
     editor.wait_ended(1);
     let shape = |n: u32| {
-        editor.lua_text(&format!(
-            "local m = vim.deepcopy(chat.messages[{n}]) m._meta = type(m._meta) \
-             if m.tools and m.tools.calls then m.tools.calls[2].id = type(m.tools.calls[2].id) end \
-             if m.tools and m.tools.is_error then m.content = type(m.content) m.tools.call_id = type(m.tools.call_id) end \
-             return vim.inspect(m, {{ newline = ' ', indent = '' }})"
-        ))
+        let shown = editor.run_with("shape", vec![n.into()]);
+        shown.as_str().unwrap().to_owned()
     };
     assert_eq!(editor.lua_int("return #chat.messages"), 6);
     assert_eq!(shape(1), r#"{ _meta = "table", content = "be brief", opts = { visible = false }, role = "system" }"#);
@@ -44,55 +36,35 @@ fn messages_have_the_documented_shape() {
 
 #[test]
 fn writing_to_messages_has_no_effect_on_what_is_sent() {
+    let call = |n: u32| {
+        let function = json!({"name": "t", "arguments": format!("{{\"n\":{n}}}")});
+        let call = json!({"index": 0, "id": format!("call_{n}"), "type": "function", "function": function});
+        stream(&[
+            delta(json!({"tool_calls": [call]})),
+            json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}),
+        ])
+    };
+    let server = Server::start(vec![call(1), stream(&said("one")), call(2), stream(&said("two"))]);
     let editor = editor();
-    editor.lua(
-        r#"
-        open({ answer("t", {}), { text = "one" }, answer("t", { n = 2 }), { text = "two" } }, {
-          t = tool("t", { function(self)
-            self.chat.messages[1].content = "forged"
-            self.chat.messages[1].role = 5
-            table.remove(self.chat.messages)
-            return { status = "success", data = "ran" }
-          end }),
-        })
-        send("go")"#,
-    );
+    editor.run_with("forging", vec![server.url.as_str().into()]);
     editor.wait_ended(1);
     editor.lua("chat.messages[1] = nil chat.messages = {} chat.messages = nil");
     editor.lua("chat.messages = chat.messages or {} send('again')");
     editor.wait_ended(2);
     editor.wait_buffer("two");
-    // The engine's history is whole: the request after it found each call answered, and the last result is there.
-    assert!(editor.lua_bool("local r = results() return r[#r] == 'ran'"));
+    let sent = server.received().pop().unwrap().body;
+    let sent: Vec<String> =
+        sent["messages"].as_array().unwrap().iter().map(|m| format!("{}: {}", m["role"], m["content"])).collect();
+    let sent = sent.join("|").replace('"', "");
+    let wanted = "user: go|assistant: null|tool: ran|assistant: one|user: again|assistant: null|tool: ran";
+    assert!(sent.ends_with(wanted) && !sent.contains("forged"), "{sent}");
     editor.assert_quiet();
 }
 
 #[test]
 fn add_tool_output_takes_both_forms_and_shows_what_it_is_told() {
     let editor = editor();
-    editor.lua(
-        r##"
-        local function says(name, fn)
-          return tool(name, { function() return { status = "success", data = 1 } end }, { output = {
-            success = function(self, _, meta) fn(meta.tools.chat, self) end,
-          } })
-        end
-        open({ answer("a", {}, "b", {}, "c", {}, "d", {}, "e", {}, "f", {}, "g", {}, "h", {}), { text = "done" } }, {
-          a = says("a", function(chat, self) chat:add_tool_output(self, { content = "model a", display = "user a" }) end),
-          b = says("b", function(chat, self) chat:add_tool_output(self, "model b", "user b") end),
-          c = says("c", function(chat, self) chat:add_tool_output(self, "both c") end),
-          d = says("d", function(chat, self) chat:add_tool_output(self, { content = "model d", display = false }) end),
-          e = says("e", function(chat, self) chat:add_tool_output(self, "model e", "") end),
-          f = says("f", function(chat, self) chat:add_tool_output(self, { content = { 1, 2 } }) end),
-          g = says("g", function(chat, self)
-            chat:add_tool_output(self, { content = "one" })
-            chat:add_tool_output(self, { content = "two", display = false })
-            chat:add_tool_output(self, "three")
-          end),
-          h = says("h", function(chat, self) chat:add_tool_output(self, { content = "", display = "user h" }) end),
-        })
-        send("go")"##,
-    );
+    editor.run("two_forms");
     editor.wait_ended(1);
     let results = editor.results();
     assert_eq!(results[..5], ["model a", "model b", "both c", "model d", "model e"]);
@@ -125,21 +97,7 @@ fn output_that_belongs_to_no_call_is_dropped_quietly() {
 #[test]
 fn execute_runs_calls_after_those_that_are_open_and_their_results_are_sent() {
     let editor = editor();
-    editor.lua(
-        r#"
-        order = {}
-        local function run(self, args)
-          order[#order + 1] = self.tool.name .. (args.n or "")
-          if self.tool.name == "outer" then
-            self:execute(self.chat, { { name = "inner", arguments = { n = 1 } }, { id = "mine", ["function"] = { name = "inner", arguments = '{"n":2}' } } })
-          end
-          return { status = "success", data = self.tool.name .. (args.n or "") }
-        end
-        open({ answer("outer", {}, "last", {}), { text = "done" } }, {
-          outer = tool("outer", { run }), inner = tool("inner", { run }), last = tool("last", { run }),
-        })
-        send("go")"#,
-    );
+    editor.run("executing");
     editor.wait_ended(1);
     assert_eq!(editor.lua_text("return table.concat(order, ' ')"), "outer last inner1 inner2");
     assert_eq!(editor.results(), ["outer", "last", "inner1", "inner2"]);
@@ -155,19 +113,7 @@ fn execute_runs_calls_after_those_that_are_open_and_their_results_are_sent() {
 #[test]
 fn messages_from_outside_join_after_open_calls_and_show_unless_hidden() {
     let editor = editor();
-    editor.lua(
-        r#"
-        open({ answer("t", {}), { text = "done" } }, {
-          t = tool("t", { function(self)
-            self.chat:add_message({ role = "user", content = "seen" })
-            self.chat:add_message({ role = "user", content = "unseen" }, { visible = false })
-            self.chat:add_context({ content = "all of a file" }, "file", "a.lua")
-            self.chat:add_buf_message({ role = "llm", content = "only shown" })
-            return { status = "success", data = "ran" }
-          end }),
-        })
-        send("go")"#,
-    );
+    editor.run("from_outside");
     editor.wait_ended(1);
     assert!(editor.lua_bool("return paired()"));
     let said = editor.lua_text(
@@ -187,31 +133,7 @@ fn messages_from_outside_join_after_open_calls_and_show_unless_hidden() {
 #[test]
 fn system_prompts_of_tools_groups_and_chats_are_sent_once_and_not_shown() {
     let editor = editor();
-    editor.lua(
-        r#"
-        require("lathe").setup({
-          adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = function(messages)
-            sent = vim.list_slice(messages)
-            return { text = "done" }
-          end }) } },
-          interactions = { chat = {
-            adapter = "fake",
-            system_prompt = function(ctx) return "chat prompt of " .. ctx.adapter.name end,
-            tools = {
-              a = tool("a", {}, { system_prompt = "prompt of a" }),
-              b = tool("b", {}, { system_prompt = function(schema) return "prompt of " .. schema["function"].name end }),
-              c = tool("c", {}, { system_prompt = "prompt of c" }),
-              groups = {
-                g = { tools = { "a", "b" }, system_prompt = "prompt of the group" },
-                quiet = { tools = { "c" }, opts = { ignore_tool_system_prompt = true } },
-              },
-              opts = { default_tools = { "a" }, system_prompt = { prompt = "about tools" } },
-            },
-          } },
-        })
-        chat = require("lathe").chat()
-        send("Use @{g} and @{quiet} and @{a}")"#,
-    );
+    editor.run("prompts");
     editor.wait_ended(1);
     let said = editor.lua_text(
         "local all = {} for _, m in ipairs(sent) do if m.role == 'system' then all[#all + 1] = m.content end end return table.concat(all, '|')",

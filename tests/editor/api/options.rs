@@ -5,12 +5,7 @@ use crate::chat;
 #[test]
 fn an_option_that_is_not_known_is_told_and_has_no_effect() {
     let editor = chat::editor();
-    editor.lua(
-        "told = {}
-         vim.notify = function(text) told[#told + 1] = text end
-         open({ { text = 'hello' } }, {}, { _unlisted = true, is_single_call = true, on_turn_finished = function() called = true end,
-           opens_for_questions = true, prompt = 'hi' })",
-    );
+    editor.run("unknown_options");
     editor.wait_lua("#told == 4");
     let told = editor.lua_text("return table.concat(told, '|')");
     let expected = "lathe: chat: _unlisted: unknown option; there are adapter, agent, hidden, messages, model, prompt, submit, tools";

@@ -141,13 +141,7 @@ fn a_hash_sign_offers_the_buffer_the_selection_and_buffers_by_name() {
 #[test]
 fn many_tools_and_one_that_fails_to_load_are_offered_without_a_wait() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local tools = { broken = { path = "no.such.module" }, moody = { path = "x", enabled = function() error("moody") end }, run_command = false, memory = false }
-        for i = 1, 500 do tools["t" .. i] = { path = "module.of." .. i, description = "number " .. i } end
-        require("lathe").setup({ interactions = { chat = { tools = tools } } })
-        chat = require("lathe").chat()"#,
-    );
+    editor.run("many_tools");
     editor.watch_loop();
     editor.input("i@");
     editor.wait_lua("vim.fn.pumvisible() == 1 and #vim.fn.complete_info({ 'items' }).items == 501");

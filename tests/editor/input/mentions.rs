@@ -74,12 +74,7 @@ fn what_is_not_there_is_told_by_name_and_the_message_stays_in_the_input() {
     }
     // Queued, and gone before its turn came.
     editor.lua("told = {}");
-    editor.lua(
-        "require('lathe').setup({ adapters = { http = { fake = require('lathe.adapters').extend('scripted', { turns = { \
-           answer('later', {}), { text = 'done' } } }) } }, interactions = { chat = { adapter = 'fake', tools = { \
-           later = tool('later', { function(_, _, o) finish = o.output_cb end }) } } } }) \
-         chat = require('lathe').chat({ tools = { 'later' } }) send('go')",
-    );
+    editor.run("queued_mention");
     editor.wait_lua("finish");
     editor.lua("chat:add_buf_message({ role = 'user', content = 'read #{buffer:' .. two .. '}' }) chat:submit()");
     editor.wait_screen("(waits for the tools)");

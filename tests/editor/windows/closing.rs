@@ -1,6 +1,7 @@
 //! Buffers and windows that go while a chat runs or asks, and what stays for the user.
 
 use super::{chat_events, editor};
+use crate::support::script;
 
 #[test]
 fn events_of_a_chat_come_once_and_in_order() {
@@ -192,20 +193,12 @@ fn closing_the_last_window_of_a_chat_leaves_a_usable_editor_in_every_layout() {
 #[test]
 fn closing_a_chat_that_shows_in_many_tab_pages_leaves_the_users_windows() {
     let editor = editor();
-    editor.lua(
-        "layout('vertical') vim.cmd('edit one.txt') chat = require('lathe').chat() vim.cmd('only') \
-         vim.cmd('tab split | vsplit two.txt | tab split | silent! only') vim.cmd('buffer ' .. chat.bufnr) \
-         vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false, { relative = 'editor', row = 1, col = 1, \
-           width = 5, height = 2 }) vim.cmd('tabnew three.txt') chat:close()",
-    );
+    editor.run("many_tab_pages");
     editor.wait_lua("count('LatheChatClosed') == 1 and not vim.api.nvim_buf_is_valid(chat.bufnr)");
     editor.lua("vim.cmd('tabdo redraw!') vim.cmd('redrawtabline | tablast')");
-    let names = "local list = {} for _, tab in ipairs(vim.api.nvim_list_tabpages()) do \
-        for _, win in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do \
-          list[#list + 1] = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win)), ':t') end \
-        list[#list + 1] = '|' end return table.concat(list, ' ')";
+    let names = script("shape");
     // A window that was a tab page's last shows what it showed before, or nothing.
-    assert_eq!(editor.lua_text(names), "one.txt | two.txt | two.txt  | three.txt |");
+    assert_eq!(editor.lua_text(&names), "one.txt | two.txt | two.txt  | three.txt |");
     editor.assert_quiet();
 }
 

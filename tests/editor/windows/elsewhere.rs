@@ -66,31 +66,7 @@ fn a_question_that_comes_while_the_user_types_elsewhere_takes_no_key_r085() {
 #[test]
 fn whatever_lathe_calls_may_use_all_of_neovims_functions_r088() {
     let editor = editor();
-    editor.lua(
-        r#"
-        fast, used = {}, {}
-        function use(where)
-          used[where] = true
-          if vim.in_fast_event() then fast[#fast + 1] = where end
-          vim.fn.shellescape("x")
-          vim.api.nvim_get_current_buf()
-        end
-        local function user(where, value) return function() use(where) return value end end
-        vim.api.nvim_create_autocmd("User", { pattern = "Lathe*", callback = function(event) use(event.match) end })
-        local handlers = { setup = user("setup"), on_exit = user("on_exit"), prompt_condition = user("condition", true) }
-        local function shown(where)
-          return function(self, _, meta) use(where) meta.tools.chat:add_tool_output(self, where) end
-        end
-        local output = { success = shown("success"), error = shown("error"), prompt = user("prompt", "Sure?"), cmd_string = user("label", "label") }
-        open({ answer("command", {}, "late", {}), { text = "done" } }, {
-          command = tool("command", { "echo $((1 + 1))", "exit 3" }, { handlers = handlers, output = output, env = user("env", {}) }),
-          late = tool("late", { function(_, _, opts)
-            local timer = vim.uv.new_timer()
-            timer:start(1, 0, function() timer:close() opts.output_cb({ status = "success", data = 1 }) end)
-          end }, { handlers = handlers, output = output, opts = { require_approval_before = true } }),
-        })
-        send("go")"#,
-    );
+    editor.run("using_functions");
     for answered in 1..=2 {
         editor.wait_lua("chat.questions[1] and chat.render:is_written(chat.questions[1].call.block)");
         editor.input("<Esc>g2");
@@ -122,17 +98,7 @@ fn autocommands_of_other_plugins_that_throw_or_split_windows_do_not_cost_a_call_
             vec![layout.into()],
         );
         editor.wait_screen("g2  Accept");
-        editor.lua(
-            r#"
-            splits = 0
-            vim.api.nvim_create_autocmd({ "WinEnter", "WinLeave", "BufEnter", "BufWinLeave", "WinClosed" }, { callback = function(event)
-              if splits < 3 then
-                splits = splits + 1
-                vim.cmd("split")
-              end
-              error("thrown on purpose by " .. event.event)
-            end })"#,
-        );
+        editor.run("hostile_autocommands");
         editor.input("<Esc>g2");
         editor.wait_lua("finish");
         editor.lua("pcall(function() chat:hide() end) pcall(function() chat:open() end)");

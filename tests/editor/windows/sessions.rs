@@ -1,7 +1,7 @@
 //! Sessions that are written while a chat shows.
 
 use super::editor;
-use crate::support::{Editor, Setup};
+use crate::support::{Editor, Setup, script};
 
 #[test]
 fn a_session_written_beside_a_chat_brings_back_the_other_windows_and_no_broken_buffer() {
@@ -14,17 +14,14 @@ fn a_session_written_beside_a_chat_brings_back_the_other_windows_and_no_broken_b
     editor.input("ihello<C-s>");
     editor.wait_buffer("answered");
     editor.lua_with("vim.cmd('mksession ' .. ...)", vec![session.to_str().unwrap().into()]);
-    let shape = "local list = {} for _, tab in ipairs(vim.api.nvim_list_tabpages()) do \
-        for _, win in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do \
-          list[#list + 1] = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win)), ':t') end \
-        list[#list + 1] = '|' end return table.concat(list, ' ')";
+    let shape = script("shape");
     // In the same editor the chats are back where they were.
     editor.lua("before = vim.api.nvim_list_bufs()");
-    let before = editor.lua_text(shape);
+    let before = editor.lua_text(&shape);
     assert_eq!(before, "two.txt one.txt 1 | three.txt 2 1 |");
     editor.input(&format!("<Esc>:silent source {}<CR>", session.display()));
     editor.wait_lua("vim.g.SessionLoad == nil");
-    assert_eq!(editor.lua_text(shape), before);
+    assert_eq!(editor.lua_text(&shape), before);
     assert!(editor.lua_bool("return vim.api.nvim_buf_get_name(chat.bufnr) == 'lathe://1'"));
     assert!(
         editor.lua_bool("return #vim.tbl_filter(function(b) return vim.api.nvim_buf_get_name(b):find('^lathe:') end, vim.api.nvim_list_bufs()) == 2")
@@ -37,7 +34,7 @@ fn a_session_written_beside_a_chat_brings_back_the_other_windows_and_no_broken_b
     assert_eq!(editor.quit(), Some(0));
     let editor = Setup::default().argument("-S").argument(session.to_str().unwrap()).start();
     editor.wait_lua("vim.g.SessionLoad == nil and vim.fn.bufexists('three.txt') == 1");
-    assert_eq!(editor.lua_text(shape), "two.txt one.txt | three.txt |");
+    assert_eq!(editor.lua_text(&shape), "two.txt one.txt | three.txt |");
     assert!(editor.lua_bool("return #vim.tbl_filter(function(b) return vim.api.nvim_buf_get_name(b):find('^lathe:') end, vim.api.nvim_list_bufs()) == 0"));
     assert!(editor.lua_bool("return package.loaded['lathe.core'] == nil"), "no library is loaded for that");
     assert_eq!(editor.lua_text("return vim.o.shortmess"), Editor::start().lua_text("return vim.o.shortmess"));
