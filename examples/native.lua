@@ -69,6 +69,6 @@ native.add_prompt("notes", {
   description = "Asks for a review of the notes",
   arguments = { { name = "about", description = "what to look for", default = "mistakes" } },
   handler = function(req, res)
-    return res:text(("Look through #{mcp:notes://all} for %s."):format(req.params.about))
+    return res:text(("Look through the notes for %s. Read notes://all first."):format(req.params.about))
   end,
 })

@@ -22,6 +22,7 @@ mod handlers_once;
 mod harness;
 mod hostile;
 mod hostile_provider;
+mod inert;
 mod input;
 mod interleave;
 mod keys;

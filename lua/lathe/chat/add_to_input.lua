@@ -5,6 +5,8 @@ local api = vim.api
 
 local chats = require("lathe.chat")
 local buffer_text = require("lathe.chat.input.buffer_text")
+local context = require("lathe.chat.input.context")
+local mentions = require("lathe.tools.mentions")
 local notify = require("lathe.notify")
 
 ---The chat to add to; opened beside the current window when there is none.
@@ -44,6 +46,9 @@ function M.add(opts)
       return notify.warn(fault or "there is nothing to add")
     end
     text, cut = buffer_text.fenced(excerpt, chat.limits.max_bytes), buffer_text.mark(excerpt, chat.limits.max_bytes)
+    -- A fence that is open would end in the middle of it.
+    local open = mentions.open_fence(chat.render:input() or "")
+    text = (open and open .. "\n\n" or "") .. context.plain(text)
   else
     text = ("#{buffer:%d}"):format(bufnr)
   end

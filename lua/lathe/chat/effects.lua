@@ -6,6 +6,7 @@ local adapters = require("lathe.adapters")
 local approval = require("lathe.chat.ask.question")
 local block = require("lathe.chat.draw.block")
 local calls = require("lathe.tools.call")
+local context = require("lathe.chat.input.context")
 local core = require("lathe.core")
 local events = require("lathe.events")
 local gate = require("lathe.tools.gate_facts")
@@ -125,6 +126,8 @@ local function look_of(call_block)
   local body = call_block.body
   return call_block.state, call_block.head, call_block.fact or nil, body and table.concat(body, "\n") or nil
 end
+
+local was_typed = setmetatable({}, { __mode = "k" }) ---@type table<lathe.Message, true> messages from the input
 
 ---Extends the chat's list.
 ---@param chat lathe.Chat
@@ -399,7 +402,7 @@ function M.performers(chats)
       end
     elseif role == "user" then
       if chat.taken == content then
-        chat.taken = nil
+        chat.taken, was_typed[message] = nil, true
       elseif visible then
         chat.render:add_user(chat:heading("user"), content)
       end
@@ -424,7 +427,9 @@ function M.performers(chats)
       end
       chat.last_llm = nil
       chat.render:cut_to_last_message()
-      chat.render:add_input(message._meta.typed or message.content)
+      -- What did not come from there has no mentions.
+      local typed = message._meta.typed or was_typed[message] and message.content
+      chat.render:add_input(typed or context.plain(message.content))
     end
   end
 

@@ -57,6 +57,29 @@ function M.begins_word(text, at)
   return at == 1 or not (text:find("^[@#/%.%-]", at - 1) or is_letter(text, at - 1))
 end
 
+---Whether a backslash makes a sign plain text.
+---@param text string
+---@param at integer
+---@return boolean
+local function is_escaped(text, at)
+  return text:byte(at - 1) == 92
+end
+
+---Whether an `@` would be a mention when something has the name behind it, and no backslash were before it.
+---@param text string
+---@param from integer
+---@return boolean
+local function could_mention(text, from)
+  if text:find("^@{[^{}\n]+}", from) then
+    return true
+  end
+  local first = from
+  while is_escaped(text, first) do
+    first = first - 1
+  end
+  return text:find("^@[%w_]", from) ~= nil and M.begins_word(text, first)
+end
+
 ---The mention that begins at an `@`.
 ---@param text string
 ---@param from integer
@@ -65,6 +88,9 @@ end
 ---@return string name
 ---@return boolean known
 local function mention_at(text, from, knows)
+  if is_escaped(text, from) then
+    return nil, "", false
+  end
   local _, to, name = text:find("^@{([^{}\n]+)}", from)
   if name then
     return to, name, knows(name)
@@ -91,7 +117,7 @@ function M.spans(line, knows)
       return spans
     end
     local _, to = line:find("^#{[^{}]+}", from)
-    local known = true
+    local known = not is_escaped(line, from)
     if line:byte(from) == 64 then
       to, _, known = mention_at(line, from, knows)
     end
@@ -102,26 +128,55 @@ function M.spans(line, knows)
   end
 end
 
+---The lines of a message, with the fence of the code that they are in or begin or end.
+---@param text string
+---@return fun(): integer?, string?, string? next byte where a line begins, the line, the fence
+local function fenced_lines(text)
+  local at, fence = 1, nil
+  return function()
+    if at > #text + 1 then
+      return nil
+    end
+    local from, to = at, (text:find("\n", at, true) or #text + 1) - 1
+    local line = text:sub(from, to)
+    at = to + 2
+    local marker = line:match("^ ? ? ?(```+)[^`]*$") or line:match("^ ? ? ?(~~~+)")
+    local open = fence or marker
+    if not fence then
+      fence = marker
+    elseif marker and vim.startswith(marker, fence) and not line:find("[^`~%s]") then
+      fence = nil
+    end
+    return from, line, open
+  end
+end
+
 ---The lines of a message that are not fenced code, where a language has signs of its own.
 ---@param text string
 ---@return fun(): integer?, string? next byte where a line begins, and the line
 function M.prose(text)
-  local at, fence = 1, nil
+  local next_line = fenced_lines(text)
   return function()
-    while at <= #text + 1 do
-      local from, to = at, (text:find("\n", at, true) or #text + 1) - 1
-      local line = text:sub(from, to)
-      at = to + 2
-      local marker = line:match("^ ? ? ?(```+)[^`]*$") or line:match("^ ? ? ?(~~~+)")
-      if not fence and not marker then
-        return from, line
-      elseif not fence then
-        fence = marker
-      elseif marker and vim.startswith(marker, fence) and not line:find("[^`~%s]") then
-        fence = nil
-      end
+    local from, line, fence = next_line()
+    while fence do
+      from, line, fence = next_line()
     end
+    return from, line
   end
+end
+
+---The fence of code that is open at the end of a text.
+---@param text string
+---@return string?
+function M.open_fence(text)
+  local next_line = fenced_lines(text .. "\n")
+  local from, _, fence = next_line()
+  local open
+  while from do
+    open = fence
+    from, _, fence = next_line()
+  end
+  return open
 end
 
 ---Where mentions can be in a message.
@@ -143,8 +198,56 @@ local function signs(text)
   end
 end
 
+---The `#{…}` on a line outside of code spans, with the text before each.
+---@param line string
+---@param visit fun(from: integer, is_escaped: boolean): integer? gets where one begins, gives where it ends when it is one
+function M.hashes(line, visit)
+  local at = 1
+  while true do
+    local from = line:find("[`#]", at)
+    if not from then
+      return
+    end
+    local ticks = line:match("^`+", from)
+    if ticks then
+      at = from + #ticks
+      local _, close = line:find("[^`]" .. ticks .. "%f[^`]", at)
+      at = close and close + 1 or at
+    else
+      at = (visit(from, is_escaped(line, from)) or from) + 1
+    end
+  end
+end
+
+---Makes a text plain that goes into a chat's input: a backslash before each sign that would be a mention there.
+---@param text string
+---@param is_reference fun(line: string, from: integer): boolean whether a `#` would be one
+---@return string
+function M.plain(text, is_reference)
+  local found = {} ---@type integer[]
+  for first, line in M.prose(text) do
+    for from in line:gmatch("()@") do
+      if could_mention(line, from) then
+        found[#found + 1] = first + from - 1
+      end
+    end
+    M.hashes(line, function(from)
+      if is_reference(line, from) then
+        found[#found + 1] = first + from - 1
+      end
+    end)
+  end
+  table.sort(found)
+  local parts, at = {}, 1
+  for _, from in ipairs(found) do
+    parts[#parts + 1] = text:sub(at, from - 1) .. "\\"
+    at = from
+  end
+  return table.concat(parts) .. text:sub(at)
+end
+
 ---Replaces the mentions of tools and groups in a message: `@{name}` anywhere, `@name` as a whole word; but in fenced
----code.
+---code, and behind a backslash, which goes.
 ---@param text string
 ---@param knows? fun(name: string): boolean whether there is such a tool or group; default: one of the configuration
 ---@return string text for the model
@@ -156,6 +259,10 @@ function M.replace(text, knows)
   local parts = {}
   local at = 1
   for from in signs(text) do
+    if is_escaped(text, from) and from > at and could_mention(text, from) then
+      parts[#parts + 1] = text:sub(at, from - 2)
+      at = from
+    end
     local to, name, known = mention_at(text, from, knows)
     if to and not known then
       unknown[#unknown + 1] = name

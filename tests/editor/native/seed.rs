@@ -168,7 +168,7 @@ fn the_example_of_a_server_runs_in_a_chat() {
     assert!(results[1].contains("Only letters"), "{results:?}");
     assert!(editor.lua_bool("return chat.tool_registry.in_use.neovim__list_buffers"));
     editor.lua("vim.ui.input = function(opts, done) done(opts.default) end send('/mcp:review')");
-    editor.wait_lua("chat.render:input() == 'Look through #{mcp:notes://all} for mistakes.'");
+    editor.wait_lua("chat.render:input() == 'Look through the notes for mistakes. Read notes://all first.'");
     let read = "local r = native.access_resource('notes', 'notes://all') return r.result.contents[1].text";
     assert_eq!(editor.lua_text(read), "# one\nfirst");
     assert_eq!(editor.told(), "");

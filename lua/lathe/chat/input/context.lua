@@ -5,6 +5,7 @@ local M = {}
 local api = vim.api
 
 local buffer_text = require("lathe.chat.input.buffer_text")
+local limit = require("lathe.chat.input.limit")
 local mentions = require("lathe.tools.mentions")
 
 -- The window used last -----------------------------------------------------------------------------------------------
@@ -99,37 +100,53 @@ end
 ---@field text string as it was written
 ---@field from integer byte where it begins
 ---@field to integer byte where it ends
----@field kind "buffer"|"selection"
----@field what string? which buffer
+---@field kind "buffer"|"selection"|"resource"|"plain" plain: a backslash before it makes it text
+---@field what string? which buffer; the URI
+
+---@param line string
+---@param from integer
+---@return string? text
+---@return "buffer"|"selection"|"resource"|nil kind
+---@return string? what
+local function mention_at(line, from)
+  local text, what = line:match("^(#{buffer:([^{}]+)})", from)
+  if text then
+    return text, "buffer", what
+  end
+  text, what = line:match("^(#{mcp:([^{}]+)})", from)
+  if text then
+    return text, "resource", what
+  elseif line:find("^#{buffer}", from) then
+    return "#{buffer}", "buffer"
+  elseif line:find("^#{selection}", from) then
+    return "#{selection}", "selection"
+  end
+end
 
 ---The mentions on a line outside of code spans.
 ---@param line string
 ---@param offset integer bytes before the line
 ---@param found lathe.ContextMention[]
 local function scan(line, offset, found)
-  local at = 1
-  while true do
-    local from = line:find("[`#]", at)
-    if not from then
-      return
+  mentions.hashes(line, function(from, is_escaped)
+    local text, kind, what = mention_at(line, from)
+    if text then
+      local first = offset + from
+      kind = is_escaped and "plain" or kind
+      found[#found + 1] = { text = text, from = first, to = first + #text - 1, kind = kind, what = what }
+      return from + #text - 1
     end
-    local ticks = line:match("^`+", from)
-    if ticks then
-      at = from + #ticks
-      local _, close = line:find("[^`]" .. ticks .. "%f[^`]", at)
-      at = close and close + 1 or at
-    else
-      local text, what = line:match("^(#{buffer:([^{}]+)})", from)
-      text = text or line:match("^#{buffer}", from)
-      local kind = text and "buffer" or "selection"
-      text = text or line:match("^#{selection}", from)
-      if text then
-        local first = offset + from
-        found[#found + 1] = { text = text, from = first, to = first + #text - 1, kind = kind, what = what }
-      end
-      at = from + (text and #text or 1)
-    end
-  end
+  end)
+end
+
+---A text as it can stand in a chat's input and mean nothing but itself.
+---@param text string
+---@return string
+function M.plain(text)
+  local result = mentions.plain(text, function(line, from)
+    return mention_at(line, from) ~= nil
+  end)
+  return (result:gsub("^%s*/mcp:%S+%s*$", "\\%0"))
 end
 
 ---The mentions in a message. In code, where `#{…}` may be a language's own, there are none.
@@ -171,10 +188,12 @@ end
 -- Messages -----------------------------------------------------------------------------------------------------------
 
 ---@param mention lathe.ContextMention
----@return integer? bufnr
+---@return integer? bufnr nil as well: it is no buffer's
 ---@return string? fault
 local function buffer_of(mention)
-  if mention.what then
+  if mention.kind == "resource" or mention.kind == "plain" then
+    return nil
+  elseif mention.what then
     return named(mention.what)
   end
   local bufnr = M.last_buffer()
@@ -199,26 +218,56 @@ function M.faults(text, cwd)
   return faults
 end
 
+---The resources that a message mentions.
+---@param text string
+---@return string[] uris
+function M.resources(text)
+  local uris = {}
+  for _, mention in ipairs(mentions_in(text)) do
+    if mention.kind == "resource" and not vim.list_contains(uris, mention.what) then
+      uris[#uris + 1] = mention.what
+    end
+  end
+  return uris
+end
+
 ---Puts words in the place of mentions.
 ---@param text string
----@param limits { max_bytes: integer }
+---@param limits { max_lines: integer, max_bytes: integer }
 ---@param cwd string
+---@param resource fun(uri: string): string? the text of one; nil: it is left out
 ---@return string text for the model
 ---@return string[] blocks what the mentions stand for, to follow the text
 ---@return string[] faults why it cannot be sent
 ---@return string[] cuts what is missing, for the user
-function M.resolve(text, limits, cwd)
+function M.resolve(text, limits, cwd, resource)
   local parts, faults, cuts, blocks, seen = {}, {}, {}, {}, {}
   local at = 1
+  local function take_resource(mention)
+    local content = resource(mention.what)
+    parts[#parts + 1] = text:sub(at, mention.from - 1) .. (content and mention.what or "")
+    at = mention.to + 1
+    if content and not seen[mention.text] then
+      seen[mention.text] = true
+      local kept, mark = limit.text(content, limits)
+      blocks[#blocks + 1] = kept
+      cuts[#cuts + 1] = mark and ("%s is %s"):format(mention.text, mark)
+    end
+  end
   for _, mention in ipairs(mentions_in(text)) do
     local bufnr, fault = buffer_of(mention)
     local excerpt
-    if bufnr then
+    if mention.kind == "resource" then
+      take_resource(mention)
+    elseif mention.kind == "plain" then
+      parts[#parts + 1] = text:sub(at, mention.from - 2)
+      at = mention.from
+    elseif bufnr then
       excerpt, fault = buffer_text.read(bufnr, mention.kind == "selection" and "selection" or nil, limits, cwd)
     end
-    if not excerpt then
+    if fault then
       faults[#faults + 1] = mention.text .. ": " .. fault
-    else
+    elseif excerpt then
       local words = mention.kind == "selection" and "the selection in " or "the buffer "
       parts[#parts + 1] = text:sub(at, mention.from - 1) .. words .. buffer_text.span(excerpt.name)
       at = mention.to + 1
@@ -232,7 +281,8 @@ function M.resolve(text, limits, cwd)
     end
   end
   parts[#parts + 1] = text:sub(at)
-  return table.concat(parts), blocks, faults, cuts
+  local result = table.concat(parts):gsub("^\\(%s*/mcp:%S+%s*)$", "%1")
+  return result, blocks, faults, cuts
 end
 
 return M

@@ -2,11 +2,11 @@
 -- of a prompt (N-43 to N-45). Both may take their time, so they are made before anything is sent.
 local M = {}
 
+local context = require("lathe.chat.input.context")
 local core = require("lathe.core")
+local limit = require("lathe.chat.input.limit")
 local notify = require("lathe.notify")
 local store = require("lathe.native.store")
-
-local MENTION = "#{mcp:([^{}\n]+)}"
 
 ---What can be written after `#` in a chat.
 ---@return { name: string, description: string }[]
@@ -32,30 +32,20 @@ end
 
 -- Resources -----------------------------------------------------------------------------------------------------------
 
----Puts the resources that a message mentions behind it.
+---The text of a resource that was read for the message that is sent now.
 ---@param chat lathe.Chat
----@param text string
----@return string
-function M.insert(chat, text)
+---@return fun(uri: string): string? text nil: it is left out
+function M.take_read(chat)
   local read = chat.read_resources or {}
   chat.read_resources = nil
-  local behind = {}
-  local result = text:gsub(MENTION, function(uri)
+  return function(uri)
     local outcome = read[uri]
     if not outcome then
       -- Written after the message was sent, while it waited.
       notify.warn(("#{mcp:%s} is left out: it was not read"):format(uri))
-      return ""
-    elseif outcome.code ~= "OK" then
-      return ""
     end
-    if not behind[uri] then
-      behind[uri] = true
-      behind[#behind + 1] = outcome.text
-    end
-    return uri
-  end)
-  return behind[1] and result .. "\n\n" .. table.concat(behind, "\n\n") or result
+    return outcome and outcome.code == "OK" and outcome.text or nil
+  end
 end
 
 ---Reads what a message mentions, then sends it.
@@ -134,9 +124,12 @@ local roles = { user = "user", assistant = "llm", system = "system" }
 local function add_messages(chat, messages)
   local last = messages[#messages]
   for i, message in ipairs(messages) do
-    local text = text_of(message)
+    local text, mark = limit.text(text_of(message), chat.limits)
+    if mark then
+      notify.warn("a message of the prompt is " .. mark)
+    end
     if i == #messages and last.role == "user" then
-      chat:add_buf_message({ role = "user", content = text })
+      chat:add_buf_message({ role = "user", content = context.plain(text) })
     else
       chat:add_message({ role = roles[message.role], content = text })
     end
@@ -181,12 +174,7 @@ function M.take_over(chat)
     M.use_prompt(chat, prompt)
     return true
   end
-  local uris = {}
-  for uri in (text or ""):gmatch(MENTION) do
-    if not vim.list_contains(uris, uri) then
-      uris[#uris + 1] = uri
-    end
-  end
+  local uris = context.resources(text or "")
   if uris[1] then
     read_all(chat, uris)
   end

@@ -42,11 +42,9 @@ end
 ---@return string[] faults
 ---@return string[] cuts
 local function resolve(chat, typed)
-  local text, blocks, faults, cuts = context.resolve((mentioned(chat, typed)), chat.limits, chat.cwd)
-  if not faults[1] then
-    -- Only what the user has typed: a buffer's text may hold the same signs.
-    table.insert(blocks, 1, server_mentions.insert(chat, text))
-  end
+  local resource = server_mentions.take_read(chat)
+  local text, blocks, faults, cuts = context.resolve((mentioned(chat, typed)), chat.limits, chat.cwd, resource)
+  table.insert(blocks, 1, text)
   return table.concat(blocks, "\n\n"), faults, cuts
 end
 
