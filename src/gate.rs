@@ -9,6 +9,7 @@ pub mod rule;
 pub mod shell;
 #[cfg(test)]
 mod tests;
+pub mod value;
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use judge::Judged;
 use pair::{BASH, Pair, Want};
 use path::Places;
 use rule::{Action, Rule, Rules};
+use value::Value;
 
 use crate::tool::{GateSettings, OwnApproval};
 
@@ -261,12 +263,13 @@ pub fn decide(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Verdict
         return Verdict::Deny(denied(&want.pair, want.rule.as_ref()));
     }
     if call.repeated >= DOOM_LOOP {
-        match rules.find(rule::DOOM_LOOP, &[call.tool]) {
-            Some(rule) if rule.action == Action::Allow && rule.settles() => {}
-            Some(rule) if rule.action == Action::Deny => {
-                return Verdict::Deny(denied(&Pair::new(rule::DOOM_LOOP, call.tool), Some(rule)));
+        let ruling = rules.find(rule::DOOM_LOOP, &[&Value::from(call.tool)]);
+        match ruling.action {
+            Some(Action::Allow) => {}
+            Some(Action::Deny) => {
+                return Verdict::Deny(denied(&Pair::new(rule::DOOM_LOOP, call.tool), ruling.rule));
             }
-            Some(_) | None => return Verdict::Ask(question(call, Cause::DoomLoop, None)),
+            Some(Action::Ask) | None => return Verdict::Ask(question(call, Cause::DoomLoop, None)),
         }
     }
     if !wants.is_empty() && wants.iter().all(|want| want.action == Some(Action::Allow)) {
@@ -296,7 +299,7 @@ pub fn decide(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Verdict
         };
     }
     if !asked.is_empty() {
-        return ask(call, Cause::Rule, Some(reason(asked[0].rule.as_ref())), facts, &asked);
+        return ask(call, Cause::Rule, Some(reason(asked[0])), facts, &asked);
     }
     if !own_may_ask {
         return Verdict::Allow;
@@ -330,10 +333,12 @@ fn denied(pair: &Pair, rule: Option<&Rule>) -> String {
 }
 
 /// Why a rule asks.
-fn reason(rule: Option<&Rule>) -> String {
-    match rule {
-        Some(rule) => format!("asked by rule {} {:?} ({})", rule.key.as_str(), rule.pattern.as_str(), rule.source),
-        None => "what it would run cannot be told before it runs".to_owned(),
+fn reason(want: &Want) -> String {
+    let rule = |rule: &Rule| format!("rule {} {:?} ({})", rule.key.as_str(), rule.pattern.as_str(), rule.source);
+    match (&want.rule, &want.word) {
+        (Some(asking), Some(word)) => format!("{word:?} appears in an argument: {}", rule(asking)),
+        (Some(asking), None) => format!("asked by {}", rule(asking)),
+        (None, _) => "what it would run cannot be told before it runs".to_owned(),
     }
 }
 

@@ -59,12 +59,13 @@ impl Exports<'_> {
                 expected.give(Box::new(move |lua| {
                     let answer = lua.create_table()?;
                     for pair in &pairs {
-                        let ruling = pair.judge(&loaded.rules);
+                        let (ruling, word) = pair.judge(&loaded.rules);
                         let part = lua.create_table()?;
                         part.raw_set("key", pair.key.as_str())?;
                         part.raw_set("value", pair.value.as_str())?;
                         part.raw_set("action", ruling.action.map(Action::as_str))?;
                         part.raw_set("rule", ruling.rule.map(ToString::to_string))?;
+                        part.raw_set("word", word)?;
                         answer.raw_push(part)?;
                     }
                     answer.raw_set("problems", lua.create_sequence_from(problems.iter().map(String::as_str))?)?;

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::approvals::Approval;
 use super::path::{Places, Resolved, normal};
-use super::rule::{Action, EXTERNAL_DIRECTORY, Rule, Rules};
+use super::rule::{Action, EXTERNAL_DIRECTORY, Fit, Pattern, Rule, Rules, Ruling};
 use super::shell::{self, PathText, PathUse, Script};
+use super::value::{Glob, Value};
 
 /// The key of shell texts.
 pub const BASH: &str = "bash";
@@ -39,9 +40,11 @@ pub struct Pair {
     /// What the question shows, and what *Always accept* remembers.
     pub value: String,
     /// Ways to write the value; in each, any form may be matched by a rule. The strictest verdict counts.
-    pub views: Vec<Vec<String>>,
+    pub views: Vec<Vec<Value>>,
     /// One more way, which can only make the verdict stricter.
-    pub named: Option<String>,
+    pub named: Option<Value>,
+    /// Words of a command's arguments, any of which might be a program that the command runs.
+    pub words: Vec<Value>,
     /// What it is at least, whatever a rule allows.
     pub floor: Floor,
 }
@@ -57,15 +60,6 @@ pub enum Floor {
     AllowAny,
 }
 
-/// What the rules say to one pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ruling<'a> {
-    /// None: no rule says anything that counts.
-    pub action: Option<Action>,
-    /// The rule that decides; none: there is none, or it is asked because it cannot be told what it is.
-    pub rule: Option<&'a Rule>,
-}
-
 /// One thing that a call wants, and what the rules say to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Want {
@@ -75,14 +69,16 @@ pub struct Want {
     pub action: Option<Action>,
     /// As in [`Ruling`].
     pub rule: Option<Rule>,
+    /// A word in an argument that the rule names: it may be what runs.
+    pub word: Option<String>,
 }
 
 impl Want {
     /// A pair, judged.
     pub fn new(pair: Pair, rules: &Rules) -> Self {
-        let Ruling { action, rule } = pair.judge(rules);
+        let (Ruling { action, rule }, word) = pair.judge(rules);
         let rule = rule.cloned();
-        Self { pair, action, rule }
+        Self { pair, action, rule, word }
     }
 }
 
@@ -92,8 +88,9 @@ impl Pair {
         Self {
             key: key.to_owned(),
             value: value.to_owned(),
-            views: vec![vec![value.to_owned()]],
+            views: vec![vec![Value::from(value)]],
             named: None,
+            words: Vec::new(),
             floor: Floor::None,
         }
     }
@@ -108,54 +105,75 @@ impl Pair {
         self.floor == Floor::None || (self.floor == Floor::AllowAny && self.key == BASH)
     }
 
-    /// What the rules say (P-35, P-41, P-61).
-    pub fn judge<'r>(&self, rules: &'r Rules) -> Ruling<'r> {
-        let mut strictest = Ruling { action: Some(Action::Allow), rule: None };
-        for view in &self.views {
-            let forms: Vec<&str> = view.iter().map(String::as_str).collect();
-            let rule = rules.find(&self.key, &forms);
-            strictest = strictest.stricter(Ruling::of(rule));
-        }
+    /// What the rules say (P-35, P-41, P-61), and the word in an argument for which they say it, if it is one.
+    pub fn judge<'r>(&self, rules: &'r Rules) -> (Ruling<'r>, Option<String>) {
+        let of_view = |view: &Vec<Value>| rules.find(&self.key, &view.iter().collect::<Vec<_>>());
+        let mut strictest = self.views.iter().map(of_view).reduce(stricter).unwrap_or(Ruling::ALLOWED);
         if let Some(named) = &self.named {
-            let rule = rules.find(&self.key, &[named]).filter(|rule| rule.action > Action::Allow);
-            if rule.is_some() {
-                strictest = strictest.stricter(Ruling::of(rule));
+            let ruling = rules.find(&self.key, &[named]);
+            if ruling.action > Some(Action::Allow) {
+                strictest = stricter(strictest, ruling);
             }
         }
         let may_be_allowed = match self.floor {
             Floor::None => true,
             Floor::Ask => false,
-            Floor::AllowAny => {
-                strictest.rule.is_some_and(|rule| rule.pattern.is_any() && !rules.narrows(&self.key, rule))
-            }
+            Floor::AllowAny => strictest
+                .rule
+                .is_some_and(|rule| rule.pattern.is_any() && rules.stricter_behind(&self.key, rule).next().is_none()),
         };
         // Where nobody has made a rule, the tool's own setting decides.
-        if may_be_allowed || !rules.concerns(&self.key) {
-            return strictest;
+        if !may_be_allowed && rules.concerns(&self.key) {
+            strictest = stricter(strictest, Ruling { action: Some(Action::Ask), rule: None });
         }
-        strictest.stricter(Ruling { action: Some(Action::Ask), rule: None })
+        match self.named_word(rules, strictest) {
+            Some((rule, word)) => (Ruling { action: Some(Action::Ask), rule: Some(rule) }, Some(word)),
+            None => (strictest, None),
+        }
+    }
+
+    /// A program among the words that a later rule asks about or denies, where the rule that allows the command would
+    /// have allowed that program as well: not every program that runs others, and not every option that does, is known.
+    fn named_word<'r>(&self, rules: &'r Rules, ruling: Ruling<'r>) -> Option<(&'r Rule, String)> {
+        let vouching = ruling.rule.filter(|_| ruling.action == Some(Action::Allow))?;
+        if self.words.is_empty() {
+            return None;
+        }
+        let mut behind = rules.stricter_behind(&self.key, vouching);
+        behind.find_map(|rule| {
+            let names = named_by(&rule.pattern)?;
+            let mut program = Value::from(names[0]);
+            program.add(" ");
+            program.add_hole();
+            if vouching.pattern.fit(&program, Action::Allow) == Fit::Never {
+                return None;
+            }
+            let mut words = self.words.iter();
+            let is_there = |name: &&str| {
+                words.any(|word| {
+                    let known = word.known().map(|known| known == *name);
+                    known.unwrap_or_else(|| Glob::new(name).may_match(word))
+                })
+            };
+            names.iter().all(is_there).then(|| (rule, names.join(" ")))
+        })
     }
 }
 
-impl<'a> Ruling<'a> {
-    fn of(rule: Option<&'a Rule>) -> Self {
-        Self { action: rule.filter(|rule| rule.settles()).map(|rule| rule.action), rule }
-    }
+/// The words with which a rule names a program and what it is to do; none: it names none.
+fn named_by(pattern: &Pattern) -> Option<Vec<&str>> {
+    let is_literal = |word: &&str| !word.contains(['*', '?']);
+    let mut words = pattern.as_str().split_whitespace();
+    let program = words.next().filter(is_literal)?;
+    let name = program.rsplit('/').next().filter(|name| !name.is_empty())?;
+    // Options may stand in any order, and in other spellings.
+    let others = words.filter(is_literal).filter(|word| !word.starts_with('-'));
+    Some(std::iter::once(name).chain(others).collect())
+}
 
-    /// From the weakest: allowed, nothing said, asked, denied.
-    fn rank(&self) -> u8 {
-        match self.action {
-            Some(Action::Allow) => 0,
-            None => 1,
-            Some(Action::Ask) => 2,
-            Some(Action::Deny) => 3,
-        }
-    }
-
-    fn stricter(self, other: Self) -> Self {
-        let first = self.rule.is_none() && self.action == Some(Action::Allow);
-        if other.rank() > self.rank() || (first && other.rank() == self.rank()) { other } else { self }
-    }
+/// The stricter of two; the first where they are equally strict.
+fn stricter<'r>(first: Ruling<'r>, second: Ruling<'r>) -> Ruling<'r> {
+    if second.rank() > first.rank() { second } else { first }
 }
 
 /// Finds what a call wants. `resolve` tells where a path leads.
@@ -206,7 +224,8 @@ impl<F: Fn(&Path) -> Resolved> Finder<'_, F> {
         self.outside(base, text, resolved.is_folder);
         let views = vec![self.places.forms(&resolved.lexical), self.places.forms(&resolved.real)];
         let value = views[0].first().cloned().unwrap_or_default();
-        let views = if views[0] == views[1] { views[..1].to_vec() } else { views };
+        let views = if views[0] == views[1] { &views[..1] } else { &views[..] };
+        let views = views.iter().map(|forms| forms.iter().map(|form| Value::from(form.as_str())).collect()).collect();
         self.add(Pair { views, ..Pair::new(key, &value) });
     }
 
@@ -233,10 +252,10 @@ impl<F: Fn(&Path) -> Resolved> Finder<'_, F> {
             None => self.add(Pair { floor: Floor::AllowAny, ..Pair::new(EXTERNAL_DIRECTORY, text) }),
         }
         for command in parts.commands {
-            let value = command.values.first().cloned().unwrap_or_default();
-            let views = command.values.into_iter().map(|value| vec![value]).collect();
             let floor = if command.is_opaque { Floor::Ask } else { Floor::None };
-            self.add(Pair { views, named: command.named, floor, ..Pair::new(BASH, &value) });
+            let views = command.views().map(|view| vec![view]).collect();
+            let (named, words) = (command.named, command.words);
+            self.add(Pair { views, named, words, floor, ..Pair::new(BASH, &command.written) });
         }
     }
 

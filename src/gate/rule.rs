@@ -4,6 +4,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::value::{Glob, Value};
+
 /// What a rule says. Combined by `max`: the strictest wins (P-41).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
@@ -79,6 +81,26 @@ impl Pattern {
         one(&self.text) || self.expanded.as_deref().is_some_and(one)
     }
 
+    /// How surely it matches a value that may not be known wholly.
+    pub fn fit(&self, value: &Value, action: Action) -> Fit {
+        if let Some(known) = value.known() {
+            return if self.matches(known, action) { Fit::Surely } else { Fit::Never };
+        }
+        let globs = |text: &String| {
+            let bare = text.strip_suffix(" *").map(Glob::new);
+            let arguments = (action > Action::Allow && is_word(text)).then(|| Glob::word_with_arguments(text));
+            [Some(Glob::new(text)), bare, arguments].into_iter().flatten()
+        };
+        let globs: Vec<_> = std::iter::once(&self.text).chain(&self.expanded).flat_map(globs).collect();
+        if globs.iter().any(|glob| glob.surely_matches(value)) {
+            Fit::Surely
+        } else if globs.iter().any(|glob| glob.may_match(value)) {
+            Fit::Maybe
+        } else {
+            Fit::Never
+        }
+    }
+
     /// Whether every value that `other` matches is matched by this one too. May miss some, is never wrong.
     fn covers(&self, other: &Self, action: Action, other_action: Action) -> bool {
         // A `*` of the other can only be taken up by a `*` of this one, so it may stand in a value like any character
@@ -89,6 +111,17 @@ impl Pattern {
         let with_arguments = (other_action > Action::Allow && is_word(&other.text)).then(|| format!("{wide} {ANY}"));
         [Some(wide), bare, with_arguments].into_iter().flatten().all(|value| self.matches(&value, action))
     }
+}
+
+/// How surely a pattern matches a value with holes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fit {
+    /// No completion of the value.
+    Never,
+    /// Some completions.
+    Maybe,
+    /// All of them.
+    Surely,
 }
 
 fn is_word(pattern: &str) -> bool {
@@ -196,9 +229,12 @@ impl Rule {
         self.action != Action::Allow || !matches!(self.source.layer, Layer::Default | Layer::Project)
     }
 
-    /// Whether the rule's key and pattern match.
-    fn matches(&self, key: &str, forms: &[&str]) -> bool {
-        self.key.matches(key, Action::Allow) && forms.iter().any(|value| self.pattern.matches(value, self.action))
+    /// How surely the rule's key and pattern match one of the forms.
+    fn fit(&self, key: &str, forms: &[&Value]) -> Fit {
+        if !self.key.matches(key, Action::Allow) {
+            return Fit::Never;
+        }
+        forms.iter().map(|value| self.pattern.fit(value, self.action)).max().unwrap_or(Fit::Never)
     }
 
     /// Whether a project may not allow this.
@@ -240,6 +276,62 @@ pub fn defaults(home: &str) -> Vec<Rule> {
     list.into_iter().map(rule).collect()
 }
 
+/// What the rules say to one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ruling<'a> {
+    /// None: no rule says anything that counts.
+    pub action: Option<Action>,
+    /// The rule that decides; none: there is none.
+    pub rule: Option<&'a Rule>,
+}
+
+impl<'a> Ruling<'a> {
+    /// Of what no rule needs to allow.
+    pub const ALLOWED: Self = Self { action: Some(Action::Allow), rule: None };
+
+    /// What one rule says; none: there is none.
+    pub fn of(rule: Option<&'a Rule>) -> Self {
+        Self { action: rule.filter(|rule| rule.settles()).map(|rule| rule.action), rule }
+    }
+
+    /// From the weakest: allowed, nothing said, asked, denied.
+    pub fn rank(&self) -> u8 {
+        match self.action {
+            Some(Action::Allow) => 0,
+            None => 1,
+            Some(Action::Ask) => 2,
+            Some(Action::Deny) => 3,
+        }
+    }
+}
+
+/// What may be said to a value that is not known wholly, the strictest of it.
+#[derive(Default)]
+struct Outcomes<'a> {
+    strictest: Option<Ruling<'a>>,
+    differ: bool,
+}
+
+impl<'a> Outcomes<'a> {
+    fn add(&mut self, rule: Option<&'a Rule>) {
+        let new = Ruling::of(rule);
+        self.strictest = Some(match self.strictest {
+            None => new,
+            Some(old) => {
+                self.differ |= old.rank() != new.rank();
+                if new.rank() > old.rank() { new } else { old }
+            }
+        });
+    }
+
+    fn ruling(self) -> Ruling<'a> {
+        let strictest = self.strictest.unwrap_or(Ruling::of(None));
+        // Denied in one case and not in another: nobody but the user can tell.
+        let is_unsure = self.differ && strictest.action == Some(Action::Deny);
+        if is_unsure { Ruling { action: Some(Action::Ask), ..strictest } } else { strictest }
+    }
+}
+
 /// Rules in the order in which they count: the last that matches decides.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rules(Vec<Rule>);
@@ -260,32 +352,51 @@ impl Rules {
         self.0.iter().any(|rule| rule.key.matches(key, Action::Allow))
     }
 
-    /// The rule that decides on a value, which may have several forms (P-35, P-38): the last that matches, but an allow
-    /// of the project's never over an ask or deny of the user's own (P-34).
-    pub fn find(&self, key: &str, forms: &[&str]) -> Option<&Rule> {
-        let (mut found, mut own): (Option<&Rule>, Option<&Rule>) = (None, None);
-        for rule in &self.0 {
-            if !rule.matches(key, forms) || rule.is_beyond_projects(key) {
-                continue;
+    /// What is decided on a value, which may have several forms (P-35, P-38). From the last rule back, what may match
+    /// counts, and the first that surely matches ends the walk. Where all that count say the same, that is the answer;
+    /// where they differ it depends on what is not known yet, and the strictest of them asks. An allow of the project's
+    /// never counts over an ask or deny of the user's own (P-34).
+    pub fn find(&self, key: &str, forms: &[&Value]) -> Ruling<'_> {
+        let mut outcomes = Outcomes::default();
+        for (at, rule) in self.0.iter().enumerate().rev() {
+            let fit = if rule.is_beyond_projects(key) { Fit::Never } else { rule.fit(key, forms) };
+            let by_project = rule.source.layer == Layer::Project && rule.action == Action::Allow;
+            match fit {
+                Fit::Never => continue,
+                Fit::Maybe | Fit::Surely if by_project => self.add_own(&mut outcomes, (at, rule), key, forms),
+                Fit::Maybe | Fit::Surely => outcomes.add(Some(rule)),
             }
-            let layer = rule.source.layer;
-            if layer == Layer::Project && rule.action == Action::Allow {
-                let stricter = own.filter(|own| own.action > Action::Allow);
-                found = stricter.or(Some(rule));
-                continue;
-            }
-            found = Some(rule);
-            if !matches!(layer, Layer::Default | Layer::Project) {
-                own = Some(rule);
+            if fit == Fit::Surely {
+                return outcomes.ruling();
             }
         }
-        found
+        outcomes.add(None);
+        outcomes.ruling()
     }
 
-    /// Whether something stricter is said to a part of the key's values behind a rule.
-    pub fn narrows(&self, key: &str, rule: &Rule) -> bool {
-        let behind = self.0.iter().skip_while(|other| !std::ptr::eq(*other, rule));
-        behind.skip(1).any(|later| later.action > Action::Allow && later.key.matches(key, Action::Allow))
+    /// An allow of the project's, or what the user's own rules before it say that is stricter.
+    fn add_own<'r>(&'r self, outcomes: &mut Outcomes<'r>, (at, rule): (usize, &'r Rule), key: &str, forms: &[&Value]) {
+        let is_own = |own: &&Rule| !matches!(own.source.layer, Layer::Default | Layer::Project);
+        for own in self.0[..at].iter().rev().filter(is_own) {
+            let fit = own.fit(key, forms);
+            if fit != Fit::Never {
+                outcomes.add(Some(if own.action > Action::Allow { own } else { rule }));
+            }
+            if fit == Fit::Surely {
+                return;
+            }
+        }
+        outcomes.add(Some(rule));
+    }
+
+    /// The rules behind this one that say something stricter to a part of the key's values.
+    pub fn stricter_behind<'r, 'k>(
+        &'r self,
+        key: &'k str,
+        rule: &'k Rule,
+    ) -> impl Iterator<Item = &'r Rule> + use<'r, 'k> {
+        let behind = self.0.iter().skip_while(move |other| !std::ptr::eq(*other, rule));
+        behind.skip(1).filter(move |later| later.action > Action::Allow && later.key.matches(key, Action::Allow))
     }
 
     /// The rule that takes a tool with this key from the model's list: the last one for the key, when it denies
@@ -320,182 +431,4 @@ impl Rules {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn source(layer: Layer) -> Arc<Source> {
-        Arc::new(Source { layer, agent: None, place: format!("{layer:?}"), line: None })
-    }
-
-    fn rule(layer: Layer, key: &str, pattern: &str, action: Action) -> Rule {
-        Rule { key: Pattern::key(key), pattern: Pattern::value(pattern, "/home/me"), action, source: source(layer) }
-    }
-
-    fn rules(list: &[(&str, &str)]) -> Rules {
-        let rules = list.iter().map(|(pattern, word)| {
-            rule(Layer::Setup, "bash", pattern, Action::read(word).expect("an action of the test"))
-        });
-        Rules::new(rules.collect())
-    }
-
-    fn t(list: &[(&str, &str)], value: &str) -> Option<Action> {
-        rules(list).find("bash", &[value]).map(|rule| rule.action)
-    }
-
-    use Action::{Allow, Ask, Deny};
-
-    #[test]
-    fn p36_patterns_match_whole_values() {
-        let m = |pattern: &str, value: &str| Pattern::value(pattern, "/home/me").matches(value, Allow);
-        for (pattern, value) in [
-            ("git *", "git status"),
-            ("git *", "git"),
-            ("*", ""),
-            ("*", "a\nb/c d"),
-            ("a**b", "a/x\ny b"),
-            ("ls ?", "ls é"),
-            ("echo [ab]", "echo [ab]"),
-            ("*a*a*b", "xaaaab"),
-            ("?", "€"),
-        ] {
-            assert!(m(pattern, value), "{pattern} {value}");
-        }
-        for (pattern, value) in [
-            ("git *", "gitk --all"),
-            ("ls ?", "ls ab"),
-            ("ls ?", "ls "),
-            ("echo [ab]", "echo a"),
-            ("grep", "grep foo a.txt"),
-            ("GIT *", "git status"),
-            ("a", "ab"),
-            ("", "a"),
-            ("*b", "ba"),
-        ] {
-            assert!(!m(pattern, value), "{pattern} {value}");
-        }
-    }
-
-    #[test]
-    fn r008_a_bare_word_denies_and_asks_with_arguments_but_never_allows_them() {
-        for action in [Ask, Deny] {
-            let pattern = Pattern::value("terraform", "/");
-            assert!(pattern.matches("terraform", action));
-            assert!(pattern.matches("terraform apply -auto-approve", action));
-            assert!(pattern.matches("terraform\tapply", action));
-            assert!(!pattern.matches("terraformx", action));
-        }
-        assert!(!Pattern::value("terraform", "/").matches("terraform apply", Allow));
-        assert!(!Pattern::value("npm test", "/").matches("npm test x", Deny), "two words are what they are");
-    }
-
-    #[test]
-    fn p37_home_is_expanded_at_the_beginning_and_nowhere_else() {
-        let m = |pattern: &str, value: &str| Pattern::value(pattern, "/home/me/").matches(value, Allow);
-        assert!(m("~/projects/*", "/home/me/projects/x/a.txt"));
-        assert!(m("$HOME/x", "/home/me/x") && m("~", "/home/me") && m("$HOME", "/home/me"));
-        assert!(!m("~/projects/*", "/home/me/other/a"));
-        assert!(!m("~user/x", "/home/meuser/x") && !m("$HOMEX", "/home/meX"));
-        assert!(m("/some/~/x/*", "/some/~/x/a") && !m("/some/~/x/*", "/some//home/me/x/a"));
-    }
-
-    #[test]
-    fn r009_the_last_match_wins() {
-        assert_eq!(t(&[("*", "ask"), ("npm publish *", "deny")], "npm publish --tag x"), Some(Deny));
-        assert_eq!(t(&[("npm publish *", "deny"), ("*", "ask")], "npm publish --tag x"), Some(Ask));
-        assert_eq!(t(&[("git *", "allow")], "npm test"), None);
-    }
-
-    #[test]
-    fn r009_a_rule_that_a_later_one_covers_is_reported() {
-        let idle = |list: &[(&str, &str)]| {
-            let rules = rules(list);
-            rules
-                .idle()
-                .iter()
-                .map(|(rule, by)| (rule.pattern.text.clone(), by.pattern.text.clone()))
-                .collect::<Vec<_>>()
-        };
-        let pair = |a: &str, b: &str| vec![(a.to_owned(), b.to_owned())];
-        assert_eq!(idle(&[("npm publish *", "deny"), ("*", "ask")]), pair("npm publish *", "*"));
-        assert_eq!(idle(&[("*", "ask"), ("npm publish *", "deny")]), []);
-        assert_eq!(idle(&[("git *", "allow"), ("git push *", "deny")]), []);
-        assert_eq!(idle(&[("git push *", "deny"), ("git *", "allow")]), pair("git push *", "git *"));
-        assert_eq!(idle(&[("rm", "deny"), ("rm", "allow")]), [], "a denied word is wider than an allowed one");
-        assert_eq!(idle(&[("rm", "allow"), ("rm", "deny")]), pair("rm", "rm"));
-        assert_eq!(idle(&[("ls ?", "allow"), ("ls *", "ask")]), pair("ls ?", "ls *"));
-        assert_eq!(idle(&[("ls *", "allow"), ("ls ?", "ask")]), []);
-    }
-
-    #[test]
-    fn p34_a_project_tightens_and_lifts_only_what_is_built_in() {
-        let list = |rules: Vec<Rule>, key: &str, value: &str| {
-            Rules::new(rules).find(key, &[value]).map(|rule| (rule.action, rule.settles()))
-        };
-        let global = |action| rule(Layer::Global, "bash", "rm *", action);
-        let project = |action| rule(Layer::Project, "bash", "*", action);
-        assert_eq!(list(vec![global(Deny), project(Allow)], "bash", "rm x"), Some((Deny, true)), "row 41");
-        assert_eq!(list(vec![global(Ask), project(Ask), project(Allow)], "bash", "rm x"), Some((Ask, true)));
-        assert_eq!(list(vec![global(Allow), project(Deny)], "bash", "rm x"), Some((Deny, true)));
-        assert_eq!(list(vec![project(Allow)], "bash", "rm x"), Some((Allow, false)), "counts as no rule");
-        let setup = rule(Layer::Setup, "bash", "rm *", Ask);
-        assert_eq!(list(vec![project(Allow), setup], "bash", "rm x"), Some((Ask, true)));
-        let default = |key: &str| rule(Layer::Default, key, "*", Ask);
-        let allow = |key: &str| rule(Layer::Project, key, "*", Allow);
-        assert_eq!(list(vec![default("read"), allow("read")], "read", "a.env"), Some((Allow, false)));
-        for key in [EXTERNAL_DIRECTORY, DOOM_LOOP] {
-            assert_eq!(list(vec![default(key), allow(key), allow("*")], key, "x"), Some((Ask, true)), "{key}");
-        }
-    }
-
-    #[test]
-    fn p40_a_tool_is_hidden_by_the_last_rule_for_its_key_when_that_denies_everything() {
-        let hidden = |rules: Vec<Rule>, key: &str| Rules::new(rules).hiding(key).is_some();
-        let setup = |key: &str, pattern: &str, action| rule(Layer::Setup, key, pattern, action);
-        assert!(hidden(vec![setup("database", "*", Deny)], "database"));
-        assert!(hidden(vec![setup("edit", "src/*", Allow), setup("edit", "*", Deny)], "edit"), "row 25");
-        assert!(!hidden(vec![setup("bash", "*", Deny), setup("bash", "echo *", Allow)], "bash"), "row 44");
-        assert!(hidden(vec![setup("bash", "ls", Allow), setup("*", "*", Deny)], "bash"));
-        assert!(!hidden(vec![setup("*", "*", Deny), setup("mcp_*", "*", Allow)], "mcp_x"));
-        let project = rule(Layer::Project, "database", "*", Allow);
-        assert!(hidden(vec![rule(Layer::Global, "database", "*", Deny), project.clone()], "database"));
-        assert!(!hidden(vec![project], "database"));
-    }
-
-    fn piece() -> impl Strategy<Value = String> {
-        prop::collection::vec(prop::sample::select(vec!["a", "b", " ", "*", "?", "/", "é", "\n"]), 0..9)
-            .prop_map(|parts| parts.concat())
-    }
-
-    /// The plain definition, without any cleverness.
-    fn slow(pattern: &[char], value: &[char]) -> bool {
-        match pattern.split_first() {
-            None => value.is_empty(),
-            Some(('*', rest)) => (0..=value.len()).any(|skip| slow(rest, &value[skip..])),
-            Some(('?', rest)) => !value.is_empty() && slow(rest, &value[1..]),
-            Some((letter, rest)) => value.first() == Some(letter) && slow(rest, &value[1..]),
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn matching_is_what_it_is_said_to_be(pattern in piece(), value in piece()) {
-            let letters = |text: &str| text.chars().collect::<Vec<_>>();
-            prop_assert_eq!(wildcard(&pattern, &value), slow(&letters(&pattern), &letters(&value)));
-        }
-
-        #[test]
-        fn a_pattern_that_covers_another_matches_all_that_it_matches(
-            wide in piece(), narrow in piece(), value in piece(),
-            actions in (0usize..3, 0usize..3),
-        ) {
-            let action = |at: usize| [Allow, Ask, Deny][at];
-            let (wide, narrow) = (Pattern::key(&wide), Pattern::key(&narrow));
-            let (own, other) = (action(actions.0), action(actions.1));
-            if wide.covers(&narrow, own, other) && narrow.matches(&value, other) {
-                prop_assert!(wide.matches(&value, own), "{:?} {:?} {:?}", wide, narrow, value);
-            }
-        }
-    }
-}
+mod tests;

@@ -14,6 +14,8 @@ pub use prefix::{is_safe, suggest};
 pub use word::PathText;
 use word::Word;
 
+use super::value::Value;
+
 /// A longer text is not looked into.
 const MAX_BYTES: usize = 64 * 1024;
 
@@ -43,13 +45,26 @@ pub struct Parts {
 /// One simple command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// What a rule sees: as it is written, and as words (P-61). The strictest verdict counts.
-    pub values: Vec<String>,
+    /// As it is written (P-61), with its redirections.
+    pub written: String,
+    /// As words, as far as they are known before it runs. More than one where words may vanish.
+    pub words_views: Vec<Value>,
     /// The words with the program's name in place of its path. It can only make a verdict stricter: who allows `ls` does
     /// not allow `/tmp/ls`.
-    pub named: Option<String>,
+    pub named: Option<Value>,
+    /// Words of its arguments, any of which may be a program that it runs.
+    pub words: Vec<Value>,
     /// What it runs depends on what is only known when it runs: at least ask.
     pub is_opaque: bool,
+}
+
+impl Command {
+    /// What rules see of it; the strictest verdict counts.
+    pub fn views(&self) -> impl Iterator<Item = Value> + '_ {
+        let written = Value::from(self.written.as_str());
+        let others = self.words_views.iter().filter(move |view| view.known() != Some(&self.written)).cloned();
+        std::iter::once(written).chain(others)
+    }
 }
 
 /// A path that is read, written or gone to.
@@ -318,7 +333,9 @@ fn words_behind(words: &mut Vec<Word>, redirect: Node, text: &str) {
 
 /// A command of which nothing else runs.
 fn plain(node: Node, text: &str) -> Command {
-    Command { values: vec![written(node, text).to_owned()], named: None, is_opaque: false }
+    let written = written(node, text).to_owned();
+    let words = inner::split(&Value::from(written.as_str()));
+    Command { written, words_views: Vec::new(), named: None, words, is_opaque: false }
 }
 
 /// An assignment. In a quoted value a substitution is text, but where the value is used, a shell may evaluate it.
@@ -413,8 +430,7 @@ fn command(parts: &mut Parts, node: Node, text: &str, depth: usize) {
     // As it is written: the first of what was added is the command itself, when it has a rule of its own at all.
     let written = written(node, text);
     match parts.commands.get_mut(before) {
-        Some(own) if own.values[0] != written => own.values.insert(0, written.to_owned()),
-        Some(_) => {}
+        Some(own) => own.written = written.to_owned(),
         None if has_assignments => parts.commands.push(plain(node, text)),
         None => {}
     }

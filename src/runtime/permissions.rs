@@ -325,7 +325,7 @@ mod tests {
         );
         let action = |agent: &str| {
             let (permissions, _) = load(&Sources { agent: agent.to_owned(), ..folder.sources() });
-            permissions.rules.find("bash", &["git push"]).map(|rule| rule.action)
+            permissions.rules.find("bash", &[&"git push".into()]).action
         };
         assert_eq!(action("build"), Some(Action::Ask));
         assert_eq!(action("plan"), Some(Action::Deny));

@@ -1,8 +1,9 @@
 //! Programs that run other programs: where the inner command begins, and what a command's words say about paths (P-62,
 //! P-65).
 
-use super::word::{PathText, Word};
+use super::word::{PathText, Word, joined, without_vanishing};
 use super::{Command, Parts, PathUse, collect};
+use crate::gate::value::Value;
 
 /// How a program that runs another takes its own arguments.
 struct Wrapper {
@@ -235,13 +236,17 @@ pub fn judge(parts: &mut Parts, words: &[Word], run: &[Word], depth: usize) {
     if matches!(program.as_str(), "cd" | "pushd" | "popd") && name.as_deref() == Some(program.as_str()) {
         return; // needs no rule (P-64)
     }
-    let joined = join(words);
+    let views = [Some(run), without_vanishing(run)].into_iter().flatten();
+    let words_views = views.map(joined).collect();
     let named = name.as_ref().filter(|name| **name != program).map(|_| {
-        let rest = &joined[first.text().len().min(joined.len())..];
-        format!("{program}{rest}")
+        let mut named = Value::from(program.as_str());
+        named.add(if run.len() > 1 { " " } else { "" });
+        named.append(&joined(arguments));
+        named
     });
     let at = parts.commands.len();
-    parts.commands.push(Command { values: vec![joined], named, is_opaque: false });
+    let own_words = arguments.iter().flat_map(|word| argument_words(&program, &word.value())).collect();
+    parts.commands.push(Command { written: join(words), words_views, named, words: own_words, is_opaque: false });
     // An empty name is none: `"" x` fails, but what an expansion leaves empty runs the next word.
     let is_told = name.is_some_and(|name| !name.is_empty()) && look_inside(parts, &program, arguments, depth).is_some();
     parts.commands[at].is_opaque = !is_told;
@@ -249,6 +254,30 @@ pub fn judge(parts: &mut Parts, words: &[Word], run: &[Word], depth: usize) {
 
 fn join(words: &[Word]) -> String {
     words.iter().map(Word::text).collect::<Vec<_>>().join(" ")
+}
+
+/// The words in a text of which any might be a program's name: split at all that is no part of one, and at slashes.
+pub fn split(text: &Value) -> Vec<Value> {
+    text.split(|letter| letter.is_whitespace() || "=,;:'\"`$(){}[]|&<>@/\\!#%".contains(letter))
+}
+
+/// The words in an argument. A name may also stand behind the letters of short options.
+fn argument_words(program: &str, argument: &Value) -> Vec<Value> {
+    let mut words = split(argument);
+    // Its long options begin with one dash.
+    if program == "find" {
+        return words;
+    }
+    if let Some(known) = words.first().and_then(Value::known).map(str::to_owned)
+        && let Some(letters) = known.strip_prefix('-').filter(|letters| !letters.starts_with('-'))
+    {
+        let behind = letters
+            .char_indices()
+            .skip(1)
+            .take_while(|(at, _)| letters[..*at].bytes().all(|byte| byte.is_ascii_alphanumeric()));
+        words.extend(behind.map(|(at, _)| Value::from(&letters[at..])));
+    }
+    words
 }
 
 fn base_name(name: &str) -> &str {
@@ -294,7 +323,9 @@ fn look_inside(parts: &mut Parts, program: &str, arguments: &[Word], depth: usiz
             if replaces && runs_text(rest) {
                 return None;
             }
-            let run: Vec<_> = rest.iter().cloned().chain([Word::unknown()]).collect();
+            // With `-I` any of its words may be replaced, and which text stands for that is not looked for.
+            let kept = rest.iter().take(if replaces { 1 } else { usize::MAX });
+            let run: Vec<_> = kept.cloned().chain([Word::unknown()]).collect();
             judge(parts, rest, &run, depth + 1);
         } else {
             judge(parts, rest, rest, depth + 1);
@@ -518,6 +549,8 @@ fn runs_text(words: &[Word]) -> bool {
 fn find(parts: &mut Parts, arguments: &[Word], depth: usize) -> Option<()> {
     let is_root = |word: &&Word| !word.text().starts_with(['-', '(', '!']);
     let roots = &arguments[..arguments.iter().take_while(is_root).count()];
+    let found: Vec<_> = roots.iter().map(|root| root.below().unwrap_or_else(Word::unknown)).collect();
+    let found = if found.is_empty() { vec![Word::here()] } else { found };
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
         at += 1;
@@ -547,8 +580,15 @@ fn find(parts: &mut Parts, arguments: &[Word], depth: usize) -> Option<()> {
         if runs_text(inner) && inner.iter().any(|word| word.text() != "{}" && word.text().contains("{}")) {
             return None;
         }
-        let run = inner.iter().flat_map(|word| if word.text() == "{}" { roots } else { std::slice::from_ref(word) });
-        let run: Vec<_> = run.cloned().collect();
+        let run = inner.iter().flat_map(|word| {
+            let text = word.text();
+            let found: &[Word] = if text == "{}" { &found } else { std::slice::from_ref(word) };
+            // In the middle of a word it makes a path that nobody can tell.
+            found
+                .iter()
+                .map(move |word| if text != "{}" && text.contains("{}") { Word::unknown() } else { word.clone() })
+        });
+        let run: Vec<_> = run.collect();
         judge(parts, inner, &run, depth + 1);
         at += length + 1;
     }

@@ -14,7 +14,7 @@ fn parsed(text: &str) -> Parts {
 /// The words of the commands, `!` before those that may run anything.
 fn t(text: &str) -> Vec<String> {
     let last = |command: Command| {
-        let words = command.values.last().cloned().unwrap_or_default();
+        let words = command.words_views.first().map_or(command.written, Value::shown);
         if command.is_opaque { format!("!{words}") } else { words }
     };
     parsed(text).commands.into_iter().map(last).collect()
@@ -39,12 +39,12 @@ fn p60_every_simple_command_counts() {
         ("(rm x)", &["rm x"]),
         ("{ rm x; }", &["rm x"]),
         ("! rm x", &["rm x"]),
-        ("echo $(rm -rf x)", &["echo $(rm -rf x)", "rm -rf x"]),
-        ("echo \"`rm x`\"", &["echo `rm x`", "rm x"]),
-        ("echo `echo \\`rm x\\``", &["echo `echo \\`rm x\\``", "echo `rm x`", "rm x", "echo `rm x`"]),
-        ("echo ${x:-$(rm y)}", &["echo ${x:-$(rm y)}", "rm y"]),
-        ("echo $(( $(rm y) + 1 ))", &["echo $(( $(rm y) + 1 ))", "rm y"]),
-        ("cat <(rm x)", &["cat <(rm x)", "rm x"]),
+        ("echo $(rm -rf x)", &["echo …", "rm -rf x"]),
+        ("echo \"`rm x`\"", &["echo …", "rm x"]),
+        ("echo `echo \\`rm x\\``", &["echo …", "echo …", "rm x", "echo `rm x`"]),
+        ("echo ${x:-$(rm y)}", &["echo …", "rm y"]),
+        ("echo $(( $(rm y) + 1 ))", &["echo …", "rm y"]),
+        ("cat <(rm x)", &["cat …", "rm x"]),
         ("cat <<E\n$(rm x)\nE", &["cat", "rm x"]),
         ("cat <<'E' | rm y\n$(rm x)\nE", &["cat", "rm y"]),
         ("true && cat <<'E' && rm x\nline\nE", &["true", "cat", "rm x"]),
@@ -58,7 +58,7 @@ fn p60_every_simple_command_counts() {
         ("export A=$(rm x)", &["export A=$(rm x)", "rm x"]),
         ("[ -f x ] && rm x", &["[ -f x ]", "rm x"]),
         ("echo a # rm x", &["echo a"]),
-        ("xargs 2>/dev/null rm", &["xargs rm", "rm"]),
+        ("xargs 2>/dev/null rm", &["xargs rm", "rm …"]),
         (">f rm x", &["rm x"]),
         ("a && rm >f x <<E y\nE", &["a", "rm x y"]),
         ("rm >f x | b", &["rm x", "b"]),
@@ -74,12 +74,12 @@ fn p60_every_simple_command_counts() {
 
 #[test]
 fn p61_a_command_is_seen_as_written_and_as_words() {
-    let values = |text: &str| parsed(text).commands[0].values.clone();
+    let values = |text: &str| parsed(text).commands[0].views().map(|view| view.shown()).collect::<Vec<_>>();
     assert_eq!(values("FOO=1  rm   x >/dev/null 2>&1"), ["FOO=1  rm   x >/dev/null 2>&1", "rm x"]);
     assert_eq!(values("\"rm\" -rf 'a b' c\\ d"), ["\"rm\" -rf 'a b' c\\ d", "rm -rf a b c d"]);
     assert_eq!(values("git status"), ["git status"]);
     assert_eq!(values("r\\m x"), ["r\\m x", "rm x"]);
-    let named = |text: &str| parsed(text).commands[0].named.clone();
+    let named = |text: &str| parsed(text).commands[0].named.as_ref().map(Value::shown);
     assert_eq!(named("/bin/rm -rf x").as_deref(), Some("rm -rf x"));
     assert_eq!(named("rm x"), None);
 }
@@ -102,8 +102,8 @@ fn p62_programs_that_run_others_are_looked_through() {
         ("env -i rm f", &["env -i rm f", "rm f"]),
         ("nice rm f", &["nice rm f", "rm f"]),
         ("nice -n 5 rm f", &["nice -n 5 rm f", "rm f"]),
-        ("xargs rm < l", &["xargs rm", "rm"]),
-        ("xargs -0 -n 1 rm", &["xargs -0 -n 1 rm", "rm"]),
+        ("xargs rm < l", &["xargs rm", "rm …"]),
+        ("xargs -0 -n 1 rm", &["xargs -0 -n 1 rm", "rm …"]),
         (
             "nohup ionice -c2 stdbuf -oL rm x",
             &["nohup ionice -c2 stdbuf -oL rm x", "ionice -c2 stdbuf -oL rm x", "stdbuf -oL rm x", "rm x"],
@@ -113,8 +113,8 @@ fn p62_programs_that_run_others_are_looked_through() {
         ("command -p rm x", &["command -p rm x", "rm x"]),
         ("command -v rm", &["command -v rm"]),
         ("watch -n 1 'rm x; ls'", &["watch -n 1 rm x; ls", "rm x", "ls"]),
-        ("find . -exec rm {} \\;", &["find . -exec rm {} ;", "rm {}"]),
-        ("find . -name x -execdir rm -f {} + -print", &["find . -name x -execdir rm -f {} + -print", "rm -f {}"]),
+        ("find . -exec rm {} \\;", &["find . -exec rm {} ;", "rm …"]),
+        ("find . -name x -execdir rm -f {} + -print", &["find . -name x -execdir rm -f {} + -print", "rm -f …"]),
         ("bash -c 'rm -rf x'", &["bash -c rm -rf x", "rm -rf x"]),
         ("sh -ec \"rm x; ls\"", &["sh -ec rm x; ls", "rm x", "ls"]),
         ("bash -o pipefail -c 'rm x'", &["bash -o pipefail -c rm x", "rm x"]),
@@ -128,9 +128,9 @@ fn p62_programs_that_run_others_are_looked_through() {
         ("awk '{print $1}' f", &["awk {print $1} f"]),
         ("env - rm x", &["env - rm x", "rm x"]),
         ("eval -- rm x", &["eval -- rm x", "rm x"]),
-        ("find . -exec env -u + rm {} \\;", &["find . -exec env -u + rm {} ;", "env -u + rm {}", "rm ."]),
+        ("find . -exec env -u + rm {} \\;", &["find . -exec env -u + rm {} ;", "env -u + rm …", "rm …"]),
         ("sed -n '1,5p;s/one/e/g;$d' f", &["sed -n 1,5p;s/one/e/g;$d f"]),
-        ("sed s/a/b/ $F", &["sed s/a/b/ $F"]),
+        ("sed s/a/b/ $F", &["sed s/a/b/ …"]),
         ("git commit -m x", &["git commit -m x"]),
         ("make -f other.mk", &["make -f other.mk"]),
     ] {
@@ -146,7 +146,6 @@ fn p62_what_cannot_be_told_may_be_anything() {
         "\"$CMD\"",
         "$(echo rm) x",
         "r$x\"m\" y",
-        "$'\\x72m' x",
         "/bin/r? x",
         "{rm,x}",
         "sh -c \"$CMD\"",
