@@ -15,9 +15,10 @@ use std::sync::Arc;
 
 use approvals::{Approval, Approvals, Scope};
 use judge::Judged;
-use pair::{BASH, Pair, Want};
+use pair::{Pair, Want};
 use path::Places;
-use rule::{Action, Rule, Rules};
+use rule::{Action, Basis, Rule, Rules};
+use shell::BASH;
 use value::Value;
 
 use crate::tool::{GateSettings, OwnApproval};
@@ -299,7 +300,7 @@ pub fn decide(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Verdict
         };
     }
     if !asked.is_empty() {
-        return ask(call, Cause::Rule, Some(reason(asked[0])), facts, &asked);
+        return ask(call, Cause::Rule, Some(reason(asked[0].rule.as_ref(), &asked[0].basis)), facts, &asked);
     }
     if !own_may_ask {
         return Verdict::Allow;
@@ -332,13 +333,14 @@ fn denied(pair: &Pair, rule: Option<&Rule>) -> String {
     format!("denied by rule {} {rule}: {}", pair.key, shorten(&pair.value))
 }
 
-/// Why a rule asks.
-fn reason(want: &Want) -> String {
-    let rule = |rule: &Rule| format!("rule {} {:?} ({})", rule.key.as_str(), rule.pattern.as_str(), rule.source);
-    match (&want.rule, &want.word) {
-        (Some(asking), Some(word)) => format!("{word:?} appears in an argument: {}", rule(asking)),
-        (Some(asking), None) => format!("asked by {}", rule(asking)),
-        (None, _) => "what it would run cannot be told before it runs".to_owned(),
+/// Why a rule asks, or why it is asked without one.
+pub fn reason(rule: Option<&Rule>, basis: &Basis) -> String {
+    let Some(rule) = rule else { return "what it would run cannot be told before it runs".to_owned() };
+    let rule = format!("rule {} {:?} ({})", rule.key.as_str(), rule.pattern.as_str(), rule.source);
+    match basis {
+        Basis::Match | Basis::Unknown => format!("asked by {rule}"),
+        Basis::MayMatch => format!("part of it is not known before it runs and may be meant by {rule}"),
+        Basis::Word(word) => format!("{word:?} appears in an argument, see {rule}"),
     }
 }
 

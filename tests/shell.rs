@@ -6,7 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
+use lathe_core::gate::rule::{Action, Fit, Pattern};
 use lathe_core::gate::shell::{Command, Script, parse};
+use lathe_core::gate::value::Value;
 use proptest::prelude::*;
 
 /// Stubs that write down that they ran, and the programs that run others.
@@ -41,8 +43,12 @@ fn ran(shell: &str, folder: &Path, text: &str) -> Vec<String> {
 /// Whether a program may run, as far as the parts tell.
 fn is_found(script: &Script, program: &str) -> bool {
     let Script::Parsed(parts) = script else { return *script == Script::Unparsable };
-    let is_named = |value: &String| value == program || value.starts_with(&format!("{program} "));
-    parts.commands.iter().any(|command| command.is_opaque || command.values.iter().chain(&command.named).any(is_named))
+    let rule = Pattern::key(&format!("{program} *"));
+    let is_named = |value: &Value| rule.fit(value, Action::Deny) > Fit::Never;
+    let may_run = |command: &Command| {
+        command.is_opaque || command.views().chain(command.named.clone()).any(|view| is_named(&view))
+    };
+    parts.commands.iter().any(may_run)
 }
 
 fn name() -> impl Strategy<Value = String> {
@@ -153,7 +159,7 @@ proptest! {
         // As the shell sees it: the first text is whole.
         if let (Script::Parsed(one), Script::Parsed(both)) = (parse(&before), parse(&format!("{before}\n{after}"))) {
             for command in one.commands {
-                let is_there = |other: &Command| other.is_opaque >= command.is_opaque && other.values.last() == command.values.last();
+                let is_there = |other: &Command| other.is_opaque >= command.is_opaque && other.value == command.value && (other.value.is_some() || other.written == command.written);
                 prop_assert!(both.commands.iter().any(is_there), "{:?} is lost in {:?}", command, both);
             }
         }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lathe_core::gate::Permissions;
-use lathe_core::gate::pair::{BASH, Wants};
+use lathe_core::gate::pair::Wants;
 use lathe_core::gate::path::Places;
 use lathe_core::gate::rule::{Action, Layer, Pattern, Rule, Rules, Source, defaults};
+use lathe_core::gate::shell::BASH;
 use lathe_core::runtime::permissions::judge;
 
 use crate::measure::{Report, medians, time};

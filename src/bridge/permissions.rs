@@ -13,7 +13,7 @@ use crate::engine::event::{CallEvent, ChatEvent, Event};
 use crate::error::Error;
 use crate::gate::pair::Wants;
 use crate::gate::rule::Action;
-use crate::gate::{Fact, Permissions, Question, shell};
+use crate::gate::{Fact, Permissions, Question, reason, shell};
 use crate::runtime::permissions::{self, SetupRule, Sources};
 use crate::tool::CallId;
 
@@ -59,13 +59,14 @@ impl Exports<'_> {
                 expected.give(Box::new(move |lua| {
                     let answer = lua.create_table()?;
                     for pair in &pairs {
-                        let (ruling, word) = pair.judge(&loaded.rules);
+                        let ruling = pair.judge(&loaded.rules);
                         let part = lua.create_table()?;
                         part.raw_set("key", pair.key.as_str())?;
                         part.raw_set("value", pair.value.as_str())?;
                         part.raw_set("action", ruling.action.map(Action::as_str))?;
                         part.raw_set("rule", ruling.rule.map(ToString::to_string))?;
-                        part.raw_set("word", word)?;
+                        let asks = ruling.action == Some(Action::Ask);
+                        part.raw_set("reason", asks.then(|| reason(ruling.rule, &ruling.basis)))?;
                         answer.raw_push(part)?;
                     }
                     answer.raw_set("problems", lua.create_sequence_from(problems.iter().map(String::as_str))?)?;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::rule::{Action, Pattern};
+use super::shell::{self, BASH};
 
 /// How far an approval reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,11 +46,19 @@ impl Approval {
     pub fn covers(&self, asked: &Self) -> bool {
         match (&self.value, &asked.value) {
             (Some(pattern), Some(value)) if self.is_pattern => {
-                self.tool == asked.tool && Pattern::key(pattern).matches(value, Action::Allow)
+                self.tool == asked.tool && takes(&self.tool, pattern, value)
             }
             _ => self == asked,
         }
     }
+}
+
+/// Whether a pattern that the user has typed covers a value: one line, and of shell texts only what can be understood.
+fn takes(tool: &str, pattern: &str, value: &str) -> bool {
+    let ends_line = |letter: char| (letter.is_control() && letter != '\t') || matches!(letter, '\u{2028}' | '\u{2029}');
+    !value.contains(ends_line)
+        && Pattern::key(pattern).matches(value, Action::Allow)
+        && (tool != BASH || shell::is_understood(value))
 }
 
 /// The approvals of one chat, each with the time it was given at.
@@ -101,8 +110,8 @@ impl Approvals {
         let Some(tool) = self.tools.get(&approval.tool) else { return false };
         match &approval.value {
             Some(value) => {
-                let matches = |pattern: &String| Pattern::key(pattern).matches(value, Action::Allow);
-                tool.values.contains_key(value) || tool.patterns.keys().any(matches)
+                tool.values.contains_key(value)
+                    || tool.patterns.keys().any(|pattern| takes(&approval.tool, pattern, value))
             }
             None => tool.since_ms.is_some(),
         }

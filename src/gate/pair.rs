@@ -6,12 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::approvals::Approval;
 use super::path::{Places, Resolved, normal};
-use super::rule::{Action, EXTERNAL_DIRECTORY, Fit, Pattern, Rule, Rules, Ruling};
-use super::shell::{self, PathText, PathUse, Script};
+use super::rule::{Action, Basis, EXTERNAL_DIRECTORY, Fit, Pattern, Rule, Rules, Ruling};
+use super::shell::{self, BASH, PathText, PathUse, Script};
 use super::value::{Glob, Value};
-
-/// The key of shell texts.
-pub const BASH: &str = "bash";
 
 /// The key of everything that writes files.
 pub const EDIT: &str = "edit";
@@ -69,16 +66,16 @@ pub struct Want {
     pub action: Option<Action>,
     /// As in [`Ruling`].
     pub rule: Option<Rule>,
-    /// A word in an argument that the rule names: it may be what runs.
-    pub word: Option<String>,
+    /// As in [`Ruling`].
+    pub basis: Basis,
 }
 
 impl Want {
     /// A pair, judged.
     pub fn new(pair: Pair, rules: &Rules) -> Self {
-        let (Ruling { action, rule }, word) = pair.judge(rules);
+        let Ruling { action, rule, basis } = pair.judge(rules);
         let rule = rule.cloned();
-        Self { pair, action, rule, word }
+        Self { pair, action, rule, basis }
     }
 }
 
@@ -105,8 +102,8 @@ impl Pair {
         self.floor == Floor::None || (self.floor == Floor::AllowAny && self.key == BASH)
     }
 
-    /// What the rules say (P-35, P-41, P-61), and the word in an argument for which they say it, if it is one.
-    pub fn judge<'r>(&self, rules: &'r Rules) -> (Ruling<'r>, Option<String>) {
+    /// What the rules say (P-35, P-41, P-61).
+    pub fn judge<'r>(&self, rules: &'r Rules) -> Ruling<'r> {
         let of_view = |view: &Vec<Value>| rules.find(&self.key, &view.iter().collect::<Vec<_>>());
         let mut strictest = self.views.iter().map(of_view).reduce(stricter).unwrap_or(Ruling::ALLOWED);
         if let Some(named) = &self.named {
@@ -124,17 +121,16 @@ impl Pair {
         };
         // Where nobody has made a rule, the tool's own setting decides.
         if !may_be_allowed && rules.concerns(&self.key) {
-            strictest = stricter(strictest, Ruling { action: Some(Action::Ask), rule: None });
+            let asked = Ruling { action: Some(Action::Ask), rule: None, basis: Basis::Unknown };
+            // That nothing is known says more than that some rule may match it.
+            strictest = if strictest.basis == Basis::MayMatch { asked } else { stricter(strictest, asked) };
         }
-        match self.named_word(rules, strictest) {
-            Some((rule, word)) => (Ruling { action: Some(Action::Ask), rule: Some(rule) }, Some(word)),
-            None => (strictest, None),
-        }
+        self.named_word(rules, &strictest).unwrap_or(strictest)
     }
 
     /// A program among the words that a later rule asks about or denies, where the rule that allows the command would
     /// have allowed that program as well: not every program that runs others, and not every option that does, is known.
-    fn named_word<'r>(&self, rules: &'r Rules, ruling: Ruling<'r>) -> Option<(&'r Rule, String)> {
+    fn named_word<'r>(&self, rules: &'r Rules, ruling: &Ruling<'r>) -> Option<Ruling<'r>> {
         let vouching = ruling.rule.filter(|_| ruling.action == Some(Action::Allow))?;
         if self.words.is_empty() {
             return None;
@@ -155,7 +151,8 @@ impl Pair {
                     known.unwrap_or_else(|| Glob::new(name).may_match(word))
                 })
             };
-            names.iter().all(is_there).then(|| (rule, names.join(" ")))
+            let basis = || Basis::Word(names.join(" "));
+            names.iter().all(is_there).then(|| Ruling { action: Some(Action::Ask), rule: Some(rule), basis: basis() })
         })
     }
 }
@@ -222,7 +219,7 @@ impl<F: Fn(&Path) -> Resolved> Finder<'_, F> {
         }
         // Outside first (P-57).
         self.outside(base, text, resolved.is_folder);
-        let views = vec![self.places.forms(&resolved.lexical), self.places.forms(&resolved.real)];
+        let views = [self.places.forms(&resolved.lexical), self.places.forms(&resolved.real)];
         let value = views[0].first().cloned().unwrap_or_default();
         let views = if views[0] == views[1] { &views[..1] } else { &views[..] };
         let views = views.iter().map(|forms| forms.iter().map(|form| Value::from(form.as_str())).collect()).collect();
@@ -302,5 +299,7 @@ impl<F: Fn(&Path) -> Resolved> Finder<'_, F> {
     }
 }
 
+#[cfg(test)]
+mod hole_tests;
 #[cfg(test)]
 mod tests;

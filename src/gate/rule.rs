@@ -92,6 +92,7 @@ impl Pattern {
             [Some(Glob::new(text)), bare, arguments].into_iter().flatten()
         };
         let globs: Vec<_> = std::iter::once(&self.text).chain(&self.expanded).flat_map(globs).collect();
+        // Of a value that may be shorter, each of the two may be taken by another of them: that is not looked for.
         if globs.iter().any(|glob| glob.surely_matches(value)) {
             Fit::Surely
         } else if globs.iter().any(|glob| glob.may_match(value)) {
@@ -103,13 +104,23 @@ impl Pattern {
 
     /// Whether every value that `other` matches is matched by this one too. May miss some, is never wrong.
     fn covers(&self, other: &Self, action: Action, other_action: Action) -> bool {
-        // A `*` of the other can only be taken up by a `*` of this one, so it may stand in a value like any character
-        // that this one's other parts do not match.
-        const ANY: &str = "\u{f8ff}";
-        let wide = other.text.replace('*', ANY);
-        let bare = other.text.strip_suffix(" *").map(|bare| bare.replace('*', ANY));
-        let with_arguments = (other_action > Action::Allow && is_word(&other.text)).then(|| format!("{wide} {ANY}"));
-        [Some(wide), bare, with_arguments].into_iter().flatten().all(|value| self.matches(&value, action))
+        let value = |text: &str| {
+            let mut value = Value::default();
+            for letter in text.chars() {
+                match letter {
+                    '*' => value.add_hole(),
+                    // Stands for a letter that no pattern spells out.
+                    '?' => value.add("\u{f8ff}"),
+                    letter => value.add(letter.encode_utf8(&mut [0; 4])),
+                }
+            }
+            value
+        };
+        let bare = other.text.strip_suffix(" *").map(value);
+        let with_arguments =
+            (other_action > Action::Allow && is_word(&other.text)).then(|| value(&format!("{} *", other.text)));
+        let values = [Some(value(&other.text)), bare, with_arguments];
+        values.into_iter().flatten().all(|value| self.fit(&value, action) == Fit::Surely)
     }
 }
 
@@ -277,21 +288,36 @@ pub fn defaults(home: &str) -> Vec<Rule> {
 }
 
 /// What the rules say to one value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruling<'a> {
     /// None: no rule says anything that counts.
     pub action: Option<Action>,
     /// The rule that decides; none: there is none.
     pub rule: Option<&'a Rule>,
+    /// How the rule comes to decide.
+    pub basis: Basis,
+}
+
+/// How a rule comes to decide on a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// It matches, or no rule does.
+    Match,
+    /// It may match: part of the value is not known before it runs.
+    MayMatch,
+    /// It names a program, and this word of it stands in an argument of another one.
+    Word(String),
+    /// What would run is not known before it runs.
+    Unknown,
 }
 
 impl<'a> Ruling<'a> {
     /// Of what no rule needs to allow.
-    pub const ALLOWED: Self = Self { action: Some(Action::Allow), rule: None };
+    pub const ALLOWED: Self = Self { action: Some(Action::Allow), rule: None, basis: Basis::Match };
 
     /// What one rule says; none: there is none.
     pub fn of(rule: Option<&'a Rule>) -> Self {
-        Self { action: rule.filter(|rule| rule.settles()).map(|rule| rule.action), rule }
+        Self { action: rule.filter(|rule| rule.settles()).map(|rule| rule.action), rule, basis: Basis::Match }
     }
 
     /// From the weakest: allowed, nothing said, asked, denied.
@@ -315,7 +341,7 @@ struct Outcomes<'a> {
 impl<'a> Outcomes<'a> {
     fn add(&mut self, rule: Option<&'a Rule>) {
         let new = Ruling::of(rule);
-        self.strictest = Some(match self.strictest {
+        self.strictest = Some(match self.strictest.take() {
             None => new,
             Some(old) => {
                 self.differ |= old.rank() != new.rank();
@@ -326,9 +352,12 @@ impl<'a> Outcomes<'a> {
 
     fn ruling(self) -> Ruling<'a> {
         let strictest = self.strictest.unwrap_or(Ruling::of(None));
+        if !self.differ {
+            return strictest;
+        }
         // Denied in one case and not in another: nobody but the user can tell.
-        let is_unsure = self.differ && strictest.action == Some(Action::Deny);
-        if is_unsure { Ruling { action: Some(Action::Ask), ..strictest } } else { strictest }
+        let action = strictest.action.map(|action| action.min(Action::Ask));
+        Ruling { action, basis: Basis::MayMatch, ..strictest }
     }
 }
 

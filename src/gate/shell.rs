@@ -16,6 +16,9 @@ use word::Word;
 
 use super::value::Value;
 
+/// The key of shell texts.
+pub const BASH: &str = "bash";
+
 /// A longer text is not looked into.
 const MAX_BYTES: usize = 64 * 1024;
 
@@ -47,8 +50,8 @@ pub struct Parts {
 pub struct Command {
     /// As it is written (P-61), with its redirections.
     pub written: String,
-    /// As words, as far as they are known before it runs. More than one where words may vanish.
-    pub words_views: Vec<Value>,
+    /// As words, as far as they are known before it runs; none: it has none.
+    pub value: Option<Value>,
     /// The words with the program's name in place of its path. It can only make a verdict stricter: who allows `ls` does
     /// not allow `/tmp/ls`.
     pub named: Option<Value>,
@@ -62,7 +65,7 @@ impl Command {
     /// What rules see of it; the strictest verdict counts.
     pub fn views(&self) -> impl Iterator<Item = Value> + '_ {
         let written = Value::from(self.written.as_str());
-        let others = self.words_views.iter().filter(move |view| view.known() != Some(&self.written)).cloned();
+        let others = self.value.iter().filter(move |view| view.known() != Some(&self.written)).cloned();
         std::iter::once(written).chain(others)
     }
 }
@@ -110,6 +113,11 @@ pub fn parse(text: &str) -> Script {
         Some(()) if parts == Parts::default() => Script::Empty,
         Some(()) => Script::Parsed(parts),
     }
+}
+
+/// Whether a text can be taken apart, and it is known which programs it runs.
+pub fn is_understood(text: &str) -> bool {
+    matches!(parse(text), Script::Parsed(parts) if parts.commands.iter().all(|command| !command.is_opaque))
 }
 
 /// Adds the parts of a text. None: it cannot be understood.
@@ -335,7 +343,7 @@ fn words_behind(words: &mut Vec<Word>, redirect: Node, text: &str) {
 fn plain(node: Node, text: &str) -> Command {
     let written = written(node, text).to_owned();
     let words = inner::split(&Value::from(written.as_str()));
-    Command { written, words_views: Vec::new(), named: None, words, is_opaque: false }
+    Command { written, value: None, named: None, words, is_opaque: false }
 }
 
 /// An assignment. In a quoted value a substitution is text, but where the value is used, a shell may evaluate it.

@@ -562,3 +562,27 @@ fn r016_what_a_rule_asks_about_is_asked_once_and_again_when_it_was_taken_back() 
     let project = GatedCall { scope: Scope::Project, ..call };
     assert_eq!(decide(&project, &approvals, &facts), Verdict::Need(Fact::Saved));
 }
+
+#[test]
+fn patterns_of_approvals_cover_one_understood_line_and_no_more() {
+    let mut approvals = Approvals::default();
+    approvals.remember(Approval { is_pattern: true, ..approval(BASH, Some("git status *")) }, 1);
+    approvals.remember(Approval { is_pattern: true, ..approval("edit", Some("src/*")) }, 1);
+    let covers = |tool: &str, value: &str| approvals.cover(&approval(tool, Some(value)));
+    assert!(covers(BASH, "git status -s") && covers(BASH, "git status") && covers("edit", "src/a b.rs"));
+    for value in [
+        "git status \r\nrm victim",
+        "git status -s\nrm x",
+        "git status \u{2028}rm x",
+        "git status \u{85}rm x",
+        "git status ((",
+        "git status $(rm",
+        "git status 'x",
+    ] {
+        assert!(!covers(BASH, value), "{value:?}");
+    }
+    assert!(!covers("edit", "src/a\n../x"));
+    // The same text, letter by letter, is covered when it was remembered so.
+    approvals.remember(approval(BASH, Some("git status ((")), 1);
+    assert!(approvals.cover(&approval(BASH, Some("git status (("))));
+}

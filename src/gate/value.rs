@@ -3,7 +3,11 @@
 
 /// A value with holes. A hole may turn out to be any text: none, blanks, several words.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Value(Vec<Piece>);
+pub struct Value {
+    pieces: Vec<Piece>,
+    /// It may also be no more than this: what stands behind it may be no word at all.
+    short: Option<Box<Self>>,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Piece {
@@ -22,28 +26,28 @@ impl From<&str> for Value {
 impl Value {
     /// Something of which nothing is known.
     pub fn hole() -> Self {
-        Self(vec![Piece::Hole])
+        Self { pieces: vec![Piece::Hole], short: None }
     }
 
     /// Adds text that is known.
     pub fn add(&mut self, text: &str) {
-        match self.0.last_mut() {
+        match self.pieces.last_mut() {
             _ if text.is_empty() => {}
             Some(Piece::Text(last)) => last.push_str(text),
-            Some(Piece::Hole) | None => self.0.push(Piece::Text(text.to_owned())),
+            Some(Piece::Hole) | None => self.pieces.push(Piece::Text(text.to_owned())),
         }
     }
 
     /// Adds what is not known.
     pub fn add_hole(&mut self) {
-        if self.0.last() != Some(&Piece::Hole) {
-            self.0.push(Piece::Hole);
+        if self.pieces.last() != Some(&Piece::Hole) {
+            self.pieces.push(Piece::Hole);
         }
     }
 
     /// Adds another value.
     pub fn append(&mut self, other: &Self) {
-        for piece in &other.0 {
+        for piece in &other.pieces {
             match piece {
                 Piece::Text(text) => self.add(text),
                 Piece::Hole => self.add_hole(),
@@ -51,9 +55,15 @@ impl Value {
         }
     }
 
+    /// The same, which may also be no more than `short`.
+    pub fn or_only(self, short: Option<Self>) -> Self {
+        Self { short: short.map(Box::new), ..self }
+    }
+
     /// The text, when there is no hole in it.
     pub fn known(&self) -> Option<&str> {
-        match &self.0[..] {
+        match &self.pieces[..] {
+            _ if self.short.is_some() => None,
             [] => Some(""),
             [Piece::Text(text)] => Some(text),
             _ => None,
@@ -62,7 +72,7 @@ impl Value {
 
     /// Whether nothing at all is known.
     pub fn is_hole(&self) -> bool {
-        self.0[..] == [Piece::Hole]
+        self.pieces[..] == [Piece::Hole]
     }
 
     /// The parts between the letters at which it is split; without those that are empty.
@@ -77,7 +87,7 @@ impl Value {
                 Symbol::Hole => parts.last_mut().into_iter().for_each(Self::add_hole),
             }
         }
-        parts.retain(|part| !part.0.is_empty());
+        parts.retain(|part| !part.pieces.is_empty());
         parts
     }
 
@@ -87,11 +97,11 @@ impl Value {
             Piece::Text(text) => text.clone(),
             Piece::Hole => "…".to_owned(),
         };
-        self.0.iter().map(shown).collect()
+        self.pieces.iter().map(shown).collect()
     }
 
     fn symbols(&self) -> impl Iterator<Item = Symbol> + '_ {
-        self.0.iter().flat_map(|piece| {
+        self.pieces.iter().flat_map(|piece| {
             let (letters, hole) = match piece {
                 Piece::Text(text) => (text.as_str(), None),
                 Piece::Hole => ("", Some(Symbol::Hole)),
@@ -141,6 +151,10 @@ impl Glob {
 
     /// Whether some completion of the value matches. Pattern times value steps.
     pub fn may_match(&self, value: &Value) -> bool {
+        self.may_match_long(value) || value.short.as_ref().is_some_and(|short| self.may_match_long(short))
+    }
+
+    fn may_match_long(&self, value: &Value) -> bool {
         let end = self.0.len();
         let mut at = vec![false; end + 1];
         at[0] = true;
@@ -183,7 +197,9 @@ impl Glob {
     /// enough only when several of its parts are taken together.
     pub fn surely_matches(&self, value: &Value) -> bool {
         // `?*` and `*?` mean the same; a hole can be taken by the `*` only, on whichever side it stands.
-        [true, false].into_iter().any(|ones_first| self.ordered(ones_first).takes_all(value))
+        let takes =
+            |value: &Value| [true, false].into_iter().any(|ones_first| self.ordered(ones_first).takes_all(value));
+        takes(value) && value.short.as_deref().is_none_or(takes)
     }
 
     fn ordered(&self, ones_first: bool) -> Self {

@@ -233,7 +233,7 @@ fn r009_why_names_each_part_with_the_rule_that_decides() {
         editor.lua_text(r#"return table.concat(lines, "\n") .. "\n" .. outcome"#),
         "allow bash  git log\n      bash \"git *\" allow (setup())\n\
          deny  bash  rm -rf x\n      bash \"rm *\" deny (setup())\n\
-         ask   bash  $X\n      what it would run cannot be told\n\
+         ask   bash  $X\n      what it would run cannot be told before it runs\n\
          → deny (step 1: a rule denies; nothing lifts that)\ndeny"
     );
     editor.lua("lines = nil; require('lathe').why('plain', nil, function(l, o) lines, outcome = l, o end)");
@@ -254,12 +254,12 @@ fn why_answers_before_there_is_a_chat() {
 }
 
 #[test]
-fn safe_commands_are_judged_by_the_parser() {
+fn safe_commands_are_the_same_letter_by_letter() {
     let editor = ruled();
     editor.lua(
         r#"
-        local own = { opts = { safe_commands = { "git status", "ls *" } } }
-        rules(nil, { shell("ls / && ls"), shell("ls; touch x") }, { interactions = { chat = { tools = { run_command = own } } } })
+        local own = { opts = { safe_commands = { "ls / && ls", "ls" } } }
+        rules(nil, { shell("ls / && ls"), shell("ls; ls") }, { interactions = { chat = { tools = { run_command = own } } } })
         chat:set_auto(true)
         send("go")"#,
     );

@@ -9,8 +9,8 @@ use crate::engine::Engine;
 use crate::engine::effect::{CallEffect, ChatEffect, Effect, TurnEnd};
 use crate::engine::event::{CallEvent, ChatEvent, ChatId, ChatSettings, Event, OutputOutcome, RequestEvent, RequestId};
 use crate::gate::approvals::{Approval, Scope};
-use crate::gate::pair::BASH;
 use crate::gate::rule::{Action, Layer, Pattern, Rule, Rules, Source};
+use crate::gate::shell::BASH;
 use crate::gate::{Cause, Fact, Found, Permissions, Question};
 use crate::message::Message;
 use crate::tool::{

@@ -16,7 +16,8 @@ use crate::engine::event::{
 use crate::engine::saved::{self, Note, Recorder};
 use crate::gate::approvals::Approval;
 use crate::gate::judge::Judged;
-use crate::gate::pair::{BASH, Pair, Want};
+use crate::gate::pair::{Pair, Want};
+use crate::gate::shell::BASH;
 use crate::gate::{FACT_LIMIT_MS, Fact, Found};
 use crate::message::{Message, Role};
 use crate::output::{Keep, Limits};

@@ -47,12 +47,12 @@ fn wants(key: &str, values: &[&str]) -> Wants {
 /// The strictest that the rules say to a call: "none" when nothing that counts is said to some part of it.
 fn verdict(rules: &Rules, wants: &Wants) -> &'static str {
     let pairs = pairs(wants, &places(), &resolve);
-    let rulings: Vec<_> = pairs.iter().map(|pair| pair.judge(rules).0).collect();
+    let rulings: Vec<_> = pairs.iter().map(|pair| pair.judge(rules)).collect();
     let strictest = rulings.iter().max_by_key(|ruling| ruling.rank());
     strictest.map_or("allow", |ruling| ruling.action.map_or("none", Action::as_str))
 }
 
-fn bash(list: &[(&str, &str)], text: &str) -> &'static str {
+pub fn bash(list: &[(&str, &str)], text: &str) -> &'static str {
     let list: Vec<_> = list.iter().map(|(pattern, action)| (BASH, *pattern, *action)).collect();
     verdict(&rules(&list), &wants(BASH, &[text]))
 }
@@ -62,7 +62,7 @@ fn asked(list: &[(&str, &str)], text: &str) -> Vec<String> {
     let list: Vec<_> = list.iter().map(|(pattern, action)| (BASH, *pattern, *action)).collect();
     let rules = rules(&list);
     let pairs = pairs(&wants(BASH, &[text]), &places(), &resolve);
-    let asks = pairs.iter().filter(|pair| pair.judge(&rules).0.action == Some(Action::Ask));
+    let asks = pairs.iter().filter(|pair| pair.judge(&rules).action == Some(Action::Ask));
     asks.map(|pair| format!("{} {}", pair.key, pair.value)).collect()
 }
 
@@ -156,7 +156,7 @@ fn rows_31_to_38_other_keys_and_layers() {
     assert_eq!(verdict(&deploy, &wants("deploy", &["staging"])), "allow", "row 31");
     assert_eq!(verdict(&deploy, &wants("deploy", &["production"])), "ask", "row 31");
     let both = pairs(&wants("deploy", &["staging", "production"]), &places(), &resolve);
-    let asks: Vec<_> = both.iter().filter(|pair| pair.judge(&deploy).0.action == Some(Action::Ask)).collect();
+    let asks: Vec<_> = both.iter().filter(|pair| pair.judge(&deploy).action == Some(Action::Ask)).collect();
     assert_eq!(asks.len(), 1, "row 32");
     assert_eq!(asks[0].value, "production", "row 32");
     let strict = rules(&[("deploy", "*", "ask"), ("deploy", "prod*", "deny")]);

@@ -1,7 +1,7 @@
 //! Programs that run other programs: where the inner command begins, and what a command's words say about paths (P-62,
 //! P-65).
 
-use super::word::{PathText, Word, joined, without_vanishing};
+use super::word::{PathText, Word, joined};
 use super::{Command, Parts, PathUse, collect};
 use crate::gate::value::Value;
 
@@ -236,17 +236,19 @@ pub fn judge(parts: &mut Parts, words: &[Word], run: &[Word], depth: usize) {
     if matches!(program.as_str(), "cd" | "pushd" | "popd") && name.as_deref() == Some(program.as_str()) {
         return; // needs no rule (P-64)
     }
-    let views = [Some(run), without_vanishing(run)].into_iter().flatten();
-    let words_views = views.map(joined).collect();
     let named = name.as_ref().filter(|name| **name != program).map(|_| {
-        let mut named = Value::from(program.as_str());
-        named.add(if run.len() > 1 { " " } else { "" });
-        named.append(&joined(arguments));
-        named
+        let own = Word::literal(&program);
+        joined(&std::iter::once(own).chain(arguments.iter().cloned()).collect::<Vec<_>>())
     });
     let at = parts.commands.len();
     let own_words = arguments.iter().flat_map(|word| argument_words(&program, &word.value())).collect();
-    parts.commands.push(Command { written: join(words), words_views, named, words: own_words, is_opaque: false });
+    parts.commands.push(Command {
+        written: join(words),
+        value: Some(joined(run)),
+        named,
+        words: own_words,
+        is_opaque: false,
+    });
     // An empty name is none: `"" x` fails, but what an expansion leaves empty runs the next word.
     let is_told = name.is_some_and(|name| !name.is_empty()) && look_inside(parts, &program, arguments, depth).is_some();
     parts.commands[at].is_opaque = !is_told;

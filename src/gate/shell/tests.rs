@@ -14,7 +14,7 @@ fn parsed(text: &str) -> Parts {
 /// The words of the commands, `!` before those that may run anything.
 fn t(text: &str) -> Vec<String> {
     let last = |command: Command| {
-        let words = command.words_views.first().map_or(command.written, Value::shown);
+        let words = command.value.as_ref().map_or(command.written, Value::shown);
         if command.is_opaque { format!("!{words}") } else { words }
     };
     parsed(text).commands.into_iter().map(last).collect()

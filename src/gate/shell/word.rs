@@ -38,6 +38,11 @@ impl Word {
         Self { pieces: vec![Piece::Expansion { text: "…".to_owned(), is_quoted: false }] }
     }
 
+    /// A word that stands for itself.
+    pub fn literal(text: &str) -> Self {
+        Self { pieces: vec![Piece::Quoted(text.to_owned())] }
+    }
+
     /// Any path in the working folder.
     pub fn here() -> Self {
         Self { pieces: vec![Piece::Below(".".to_owned())] }
@@ -266,8 +271,15 @@ impl Word {
 /// Stands in a list of letters for what is not known: no text that a shell takes holds it.
 const HOLE: char = '\0';
 
-/// Words with single blanks between them, as far as they are known. A word that may vanish takes the blank behind it along.
+/// Words with single blanks between them, as far as they are known. A word that may vanish takes the blank behind it
+/// along; those at the end may be gone with the blank before them.
 pub fn joined(words: &[Word]) -> Value {
+    let kept = words.len() - words.iter().rev().take_while(|word| word.may_vanish()).count();
+    let short = (kept < words.len() && kept > 0).then(|| with_blanks(&words[..kept]));
+    with_blanks(words).or_only(short)
+}
+
+fn with_blanks(words: &[Word]) -> Value {
     let mut value = Value::default();
     let mut is_first = true;
     for word in words {
@@ -278,12 +290,6 @@ pub fn joined(words: &[Word]) -> Value {
         is_first = word.may_vanish();
     }
     value
-}
-
-/// The words without those at the end that may vanish. None: there are none of these.
-pub fn without_vanishing<'w>(words: &'w [Word]) -> Option<&'w [Word]> {
-    let kept = words.len() - words.iter().rev().take_while(|word| word.may_vanish()).count();
-    (kept < words.len() && kept > 0).then(|| &words[..kept])
 }
 
 /// Whether what stands behind a `{` makes it a list or a row.

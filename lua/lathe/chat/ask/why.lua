@@ -68,7 +68,7 @@ function M.explain(name, value, chat, callback)
     for i, part in ipairs(answer) do
       actions[i] = part.action or "none"
       lines[i] = ("%-5s %s  %s"):format(part.action or "none", part.key, (part.value:gsub("\n", " ⏎ ")))
-      local reason = part.rule or (part.action == "ask" and "what it would run cannot be told" or "no rule")
+      local reason = part.reason or part.rule or "no rule"
       lines[i] = ("%s\n      %s"):format(lines[i], reason)
     end
     local outcome = strictest(actions)
