@@ -33,6 +33,7 @@ mod listeners;
 mod looks;
 mod native;
 mod outlive;
+mod own_errors;
 mod permissions;
 mod provider;
 mod providers;

@@ -105,10 +105,9 @@ local function show_end(chat, call, status, content, duration_ms)
       content = rest ~= "" and rest or nil
     end
     local body = call_block.body or {}
-    local errors = call.view and call.view.stderr
-    if content == "Error calling " .. call.name and errors and errors[1] ~= nil then
+    if content == "Error calling " .. call.name and call.failure ~= nil then
       -- The model is told the documented default; the user wants to know why.
-      content = content .. ": " .. calls.readable(errors[#errors])
+      content = content .. ": " .. calls.readable(call.failure)
     end
     body[#body + 1] = content
     call_block.body = body

@@ -104,6 +104,7 @@ function M.add(chat, id, function_call, runs)
     on_exit = false,
     is_judged = false,
     pending = nil,
+    failure = nil,
   }
   chat.calls[id] = call
   chat.calls_by_wire[function_call.id] = call
@@ -290,6 +291,13 @@ local function absorb(call)
     call.input = call.result or { status = "success", data = data }
   end
   call.result = nil
+  if not call.succeeded then
+    call.failure = data
+    -- The list is that of all calls of the turn, and its last entry is taken for this one's.
+    if data == nil and type(call.view.stderr) == "table" and call.view.stderr[1] ~= nil then
+      data = "Error calling " .. call.name
+    end
+  end
   if data ~= nil then
     local name = call.succeeded and "stdout" or "stderr"
     local list = call.view[name]
