@@ -31,3 +31,4 @@ files["tests"] = {
 files["tests/editor/looks"] = { read_globals = { "alone", "lines", "row_of", "said" } }
 files["tests/editor/input"] = { read_globals = { "file", "got", "seen", "told", "words", "world" } }
 files["tests/editor/windows"] = { read_globals = { "finish", "hanging", "layout", "names", "told", "widths" } }
+files["tests/editor/auto"] = { read_globals = { "asked", "gated", "ran", "told" } }

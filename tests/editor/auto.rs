@@ -6,18 +6,7 @@ use crate::chat::PRELUDE;
 use crate::support::{Editor, Setup};
 
 /// `gated(name, opts, gates)`: a tool that notes its runs in `ran`.
-const GATED: &str = r#"
-ran, told = {}, {}
-vim.notify = function(text) told[#told + 1] = text end
-function gated(name, opts, gates)
-  local entry = tool(name, { function() ran[#ran + 1] = name return { status = "success", data = "ran " .. name } end })
-  entry.opts = vim.tbl_extend("force", { require_approval_before = true }, opts or {})
-  entry.gates = gates
-  entry.output.cmd_string = function(self) return "cmd " .. (self.args.n or "") end
-  return entry
-end
-function asked() return count("LatheToolApprovalRequested") end
-"#;
+const GATED: &str = include_str!("auto/prelude.lua");
 
 fn editor() -> Editor {
     let editor = Setup::default().size(120, 40).start();
@@ -97,21 +86,7 @@ fn an_open_question_stays_open_when_auto_mode_is_turned_on() {
 #[test]
 fn cc_auto_protect_in_the_entry_asks_and_turns_both_gates_off() {
     let editor = editor();
-    editor.lua(
-        r#"
-        looked = 0
-        local gates = { is_safe = function() looked = looked + 1 return true end, judge_context = function() looked = looked + 1 return "x" end }
-        -- Its own `setup` cannot take the user's word back.
-        local sly = gated("sly", { protect = true, require_cmd_approval = true, judge = true }, gates)
-        sly.handlers = { setup = function(self) self.opts.protect = nil self.opts.require_cmd_approval = nil end }
-        -- In the tool's own options it means nothing.
-        own = gated("own", { protect = true, require_cmd_approval = true })
-        open({ answer("sly", { n = 1 }), answer("own", { n = 1 }), { text = "done" } }, {
-          sly = sly, own = { callback = function() return own end },
-        })
-        chat:set_auto(true)
-        send("go")"#,
-    );
+    editor.run("protected");
     let text = question(&editor, 1);
     assert!(text.contains("is protected") && !text.contains("Always accept"), "{text}");
     editor.input("<Esc>g1");
@@ -126,41 +101,31 @@ fn cc_auto_protect_in_the_entry_asks_and_turns_both_gates_off() {
 #[test]
 fn protect_and_require_cmd_approval_of_the_entry_change_nothing_without_auto_mode_but_what_is_remembered() {
     let editor = editor();
-    editor.lua(
-        r#"open({ answer("t", { n = 1 }), answer("t", { n = 2 }), { text = "done" } },
-             { t = gated("t", { protect = true, require_approval_before = false }) }) send("go")"#,
-    );
+    editor.run("guarded_without_auto_mode");
+    // Those that need no question by themselves have run; the one that needs one is asked about as ever.
+    let text = question(&editor, 1);
+    assert_eq!(editor.lua_text("return table.concat(ran, ' ')"), "protected guarded");
+    assert!(!text.contains("is protected") && !text.contains("auto mode"), "{text}");
+    // What is remembered is the command, not the tool.
+    assert!(text.contains("remembers `cmd 1` in this chat"), "{text}");
+    editor.input("<Esc>g1");
+    question(&editor, 2);
+    assert_eq!(editor.lua_text("return table.concat(ran, ' ')"), "protected guarded asks asks");
+    assert_eq!(editor.lua_int("return chat.questions[1].call.args.n"), 2);
+    editor.input("<Esc>g2");
     editor.wait_ended(1);
-    assert_eq!(editor.lua_int("return asked()"), 0);
 }
 
 #[test]
 fn cc_auto_is_safe_lets_a_guarded_command_run_and_only_by_saying_true() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local guard = { require_cmd_approval = true }
-        local function gives(value) return { is_safe = function(self, meta)
-          assert(self.args.n == 1 and meta.tools.chat == chat) return value end } end
-        cases = {
-          { "yes", gives(true) }, { "no", gives(false) }, { "none", gives(nil) }, { "text", gives("yes") }, { "one", gives(1) },
-          { "throws", { is_safe = function() error("broken") end } }, { "without" },
-        }
-        local tools, turns = {}, {}
-        for i, case in ipairs(cases) do
-          tools[case[1]] = gated(case[1], guard, case[2])
-          turns[i] = answer(case[1], { n = 1 })
-        end
-        turns[#turns + 1] = { text = "done" }
-        open(turns, tools)
-        chat:set_auto(true)
-        send("go")"#,
-    );
+    editor.run("safe_or_not");
     for (at, note) in ["", "", "is_safe failed", "is_safe failed", "is_safe failed", ""].into_iter().enumerate() {
         let text = question(&editor, at + 1);
         assert!(text.contains("not known to be safe asks"), "{text}");
         assert!(text.contains("remembers `cmd 1` in this chat"), "{text}");
-        assert_eq!(text.contains("failed, see"), !note.is_empty(), "{text}");
+        assert_eq!(text.contains("failed"), !note.is_empty(), "{text}");
+        assert!(text.contains(note), "{text}");
         editor.input("<Esc>g2");
     }
     editor.wait_ended(1);
@@ -171,15 +136,7 @@ fn cc_auto_is_safe_lets_a_guarded_command_run_and_only_by_saying_true() {
 #[test]
 fn run_command_runs_listed_commands_in_auto_mode_and_asks_about_others_one_by_one() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local function run(cmd) return answer("run_command", { cmd = cmd }) end
-        local entry = { opts = { safe_commands = { "echo safe" } } }
-        open({ run("echo safe"), run("echo safe; echo more"), run("echo 'a*'"), run("echo  'a*'"), run("echo 'a*' "), { text = "done" } },
-          { run_command = entry })
-        chat:set_auto(true)
-        send("go")"#,
-    );
+    editor.run("listed_commands");
     let text = question(&editor, 1);
     assert!(text.contains("remembers `echo safe; echo more` in this chat"), "{text}");
     editor.input("<Esc>g2");

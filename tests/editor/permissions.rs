@@ -3,31 +3,6 @@
 use crate::chat::editor;
 use crate::support::Editor;
 
-/// `rules(permission, more)` sets lathe up; `shell(...)` makes a turn of `run_command` calls. `ran` is what ran.
-const RULES: &str = r#"
-ran = {}
-plain = tool("plain", { function(self, args) ran[#ran + 1] = "plain" return { status = "success", data = "done" } end })
-reader = tool("reader", { function(self, args) ran[#ran + 1] = args.path return { status = "success", data = "text" } end }, {
-  permission = { key = "read", values = function(args) return { args.path } end },
-})
-function rules(permission, turns, more)
-  turns[#turns + 1] = { text = "end" }
-  require("lathe").setup(vim.tbl_deep_extend("force", {
-    adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = turns }) } },
-    interactions = { chat = { adapter = "fake", tools = { plain = plain, reader = reader } } },
-    permission = permission,
-  }, more or {}))
-  chat = require("lathe").chat({ tools = { "plain", "reader", "run_command" }, agent = agent })
-end
-function shell(...)
-  local calls = {}
-  for i, cmd in ipairs({ ... }) do
-    calls[i] = { name = "run_command", arguments = { cmd = cmd } }
-  end
-  return { tool_calls = calls }
-end
-"#;
-
 /// Presses a key once the question can be seen.
 fn press(editor: &Editor, keys: &str) {
     editor.wait_lua("chat.questions[1] and chat.render:is_written(chat.questions[1].call.block)");
@@ -36,7 +11,7 @@ fn press(editor: &Editor, keys: &str) {
 
 fn ruled() -> Editor {
     let editor = editor();
-    editor.lua(RULES);
+    editor.run("rules");
     editor
 }
 
@@ -81,14 +56,7 @@ fn p40_and_row_43_a_tool_that_is_denied_for_every_input_is_not_offered() {
 #[test]
 fn p66_always_accept_offers_the_very_command_or_a_pattern_to_edit() {
     let editor = ruled();
-    editor.lua(
-        r#"
-        picked = {}
-        vim.ui.select = function(items, opts, done) picked = items done(items[2], 2) end
-        vim.ui.input = function(opts, done) default = opts.default done("echo *") end
-        rules({ bash = { ["*"] = "ask" } }, { shell("echo one"), shell("echo two"), shell("ls /") })
-        send("go")"#,
-    );
+    editor.run("pattern");
     editor.wait_lua("#chat.questions == 1");
     editor.wait_screen("Always accept");
     press(&editor, "g1");
@@ -147,15 +115,7 @@ fn p33_an_agents_rules_count_for_its_chats_only() {
 #[test]
 fn p33_files_of_the_project_only_tighten_and_are_read_anew_for_each_request() {
     let editor = ruled();
-    editor.lua(
-        r#"
-        folder = vim.fn.tempname()
-        vim.fn.mkdir(folder, "p")
-        vim.cmd.cd(folder)
-        vim.fn.writefile({ '{ "permission": { "bash": { "*": "allow" }, "plain": "deny" } }' }, folder .. "/lathe.json")
-        rules({ bash = "ask" }, { answer("plain", {}), shell("echo hi"), { text = "first" }, answer("plain", {}) })
-        send("go")"#,
-    );
+    editor.run("project_file");
     editor.wait_lua("#results() == 1 and #chat.questions == 1");
     assert!(editor.results()[0].contains("not found"));
     editor.wait_screen("asked by rule bash");
@@ -170,17 +130,7 @@ fn p33_files_of_the_project_only_tighten_and_are_read_anew_for_each_request() {
 #[test]
 fn a_bad_rule_in_a_file_asks_and_is_told_once() {
     let editor = ruled();
-    editor.lua(
-        r#"
-        folder = vim.fn.tempname()
-        vim.fn.mkdir(folder, "p")
-        vim.cmd.cd(folder)
-        told = {}
-        vim.notify = function(text) told[#told + 1] = text end
-        vim.fn.writefile({ '{ "permission": { "plain": "alow" } }' }, folder .. "/lathe.json")
-        rules(nil, { answer("plain", {}), answer("plain", {}) })
-        send("go")"#,
-    );
+    editor.run("bad_rule");
     for round in 1..=2 {
         editor.wait_lua(&format!("#ran == {} and #chat.questions == 1", round - 1));
         editor.wait_screen("asked by rule plain");
@@ -211,14 +161,7 @@ fn a_throw_in_what_a_tool_declares_asks() {
 #[test]
 fn every_shell_text_that_lathe_runs_is_judged_as_bash() {
     let editor = ruled();
-    editor.lua(
-        r#"
-        maker = tool("maker", { "echo ${name}; touch made" }, { env = function(self) return { name = self.args.name } end })
-        rules({ bash = { { "*", "allow" }, { "touch *", "deny" } } }, { answer("maker", { name = "a b; rm x" }) },
-          { interactions = { chat = { tools = { maker = maker } } } })
-        chat.tool_registry:add("maker")
-        send("go")"#,
-    );
+    editor.run("shell_text");
     editor.wait_ended(1);
     assert!(editor.results()[0].contains("denied by rule bash \"touch *\""), "{:?}", editor.results());
 }
@@ -256,13 +199,7 @@ fn why_answers_before_there_is_a_chat() {
 #[test]
 fn safe_commands_are_the_same_letter_by_letter() {
     let editor = ruled();
-    editor.lua(
-        r#"
-        local own = { opts = { safe_commands = { "ls / && ls", "ls" } } }
-        rules(nil, { shell("ls / && ls"), shell("ls; ls") }, { interactions = { chat = { tools = { run_command = own } } } })
-        chat:set_auto(true)
-        send("go")"#,
-    );
+    editor.run("safe_commands");
     editor.wait_lua("#results() == 1 and #chat.questions == 1");
     press(&editor, "g4");
     editor.wait_ended(1);

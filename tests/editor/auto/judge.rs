@@ -10,27 +10,7 @@ use crate::support::server::{Reply, Server, stream, text};
 /// A chat in auto mode whose guarded tool `t` is called; the judge is a scripted adapter with these turns.
 fn judged_by(turns: &str, more: &str) -> Editor {
     let editor = editor();
-    editor.lua(&format!(
-        r#"
-        asked_judge = {{}}
-        local turns = {turns}
-        judge = require("lathe.adapters").extend("scripted", {{ turns = type(turns) == "function" and turns or function(messages)
-          asked_judge[#asked_judge + 1] = messages
-          return table.remove(turns, 1)
-        end }})
-        gates = {{ judge_context = function(self) return "Runs `cmd " .. self.args.n .. "`" end }}
-        opts = {{ require_cmd_approval = true, judge = true }}
-        settings = {{ adapter = judge }}
-        {more}
-        local setup = require("lathe").setup
-        require("lathe").setup = function(given)
-          given.interactions.background = {{ gates = {{ judge = settings }} }}
-          setup(given)
-        end
-        open({{ answer("t", {{ n = 1 }}), {{ text = "done" }} }}, {{ t = gated("t", opts, gates) }})
-        chat:set_auto(true)
-        send("go")"#
-    ));
+    editor.run_with("judged", vec![turns.into(), more.into()]);
     editor
 }
 
@@ -148,11 +128,7 @@ fn a_system_prompt_of_the_users_own_takes_the_place_of_ours_but_not_of_the_marks
 #[test]
 fn the_chats_own_adapter_judges_when_none_is_named() {
     let editor = editor();
-    editor.lua(
-        r#"open({ answer("t", { n = 1 }), { text = '{"safe": true, "reason": "x"}' }, { text = "all done" } },
-             { t = gated("t", { require_cmd_approval = true, judge = true }, { judge_context = function() return "x" end }) })
-           chat:set_auto(true) send("go")"#,
-    );
+    editor.run("own_adapter");
     editor.wait_ended(1);
     editor.wait_buffer("all done");
     assert_eq!(editor.results(), ["ran t"]);
@@ -173,39 +149,31 @@ fn a_stop_and_a_change_of_mind_reach_the_judge() {
         editor.assert_quiet();
     }
     // Auto mode is turned off while the judge thinks: its word does not count any more.
-    let editor = judged_by(r#"{ { delay_ms = 300, text = '{"safe": true, "reason": "x"}' } }"#, "");
-    editor.wait_lua("#asked_judge == 1");
+    let (speak, wait) = std::sync::mpsc::channel();
+    let wait = std::sync::Mutex::new(wait);
+    let server = Server::answering(move |_, _| {
+        let _ = wait.lock().unwrap().recv();
+        verdict(true)
+    });
+    let editor = judged_at(&server, "");
+    editor.wait_until("the request", || server.received().len() == 1);
     editor.lua("chat:set_auto(false)");
+    speak.send(()).unwrap();
     let text = question(&editor, 1);
     assert!(!text.contains("auto mode, each command"), "{text}");
     assert_eq!(editor.lua_int("return #ran"), 0);
 }
 
 /// A judge at a server; the chat itself is scripted.
+fn judged_at(server: &Server, more: &str) -> Editor {
+    let editor = editor();
+    editor.run_with("judged_at", vec![server.url.as_str().into(), KEY.into(), more.into()]);
+    editor
+}
+
 fn judged_over_http(replies: Vec<Reply>, more: &str) -> (Server, Editor) {
     let server = Server::start(replies);
-    let editor = editor();
-    editor.lua_with("url, key = ... vim.env.TEST_PROVIDER_KEY = key", vec![server.url.as_str().into(), KEY.into()]);
-    editor.lua(&format!(
-        r#"
-        local judge = require("lathe.adapters").extend("openai_compatible", {{
-          formatted_name = "Judge", env = {{ url = url, api_key = "TEST_PROVIDER_KEY" }}, schema = {{ model = {{ default = "small" }} }},
-          opts = {{ retries = 0, limits = {{ first_byte_ms = 2000, idle_ms = 700 }} }},
-        }})
-        {more}
-        require("lathe").setup({{
-          adapters = {{ http = {{ judge = judge, fake = require("lathe.adapters").extend("scripted", {{
-            turns = {{ answer("t", {{ n = 1 }}), {{ text = "done" }} }} }}) }} }},
-          interactions = {{
-            chat = {{ adapter = "fake", tools = {{ t = gated("t", {{ require_cmd_approval = true, judge = true }},
-              {{ judge_context = function() return "Runs x" end }}) }} }},
-            background = {{ gates = {{ judge = {{ adapter = "judge" }} }} }},
-          }},
-        }})
-        chat = require("lathe").chat({{ tools = {{ "t" }} }})
-        chat:set_auto(true)
-        send("go")"#
-    ));
+    let editor = judged_at(&server, more);
     (server, editor)
 }
 
@@ -258,17 +226,21 @@ fn every_failure_of_the_judges_server_asks_with_its_reason_and_without_its_key()
     for (reply, more, shown) in [
         (text(401, "content-type: application/json\r\n", &no_key), "", "judge failed: 401: no credit for [hidden]"),
         (text(502, "content-type: text/html\r\n", html), "", "answered 502"),
-        (text(200, "content-type: text/html\r\n", html), "", "judge failed: "),
+        (
+            text(200, "content-type: text/html\r\n", html),
+            "",
+            "judge failed: The server's answer is not a chat completion",
+        ),
         (stream(&cut_off), "", "judge failed: its answer was cut off"),
         (verdict(false), "", "judge: \"because\""),
-        (Reply::Hang { pieces: vec![] }, "", "judge failed: "),
+        (Reply::Hang { pieces: vec![] }, "judge.opts.limits = { idle_ms = 100 }", "sent nothing more for 100 ms"),
         (
             Reply::Cut { pieces: vec![br#"data: {"choices":[{"delta":{"content":"{\"safe\": true, "}}]}"#.to_vec()] },
             "",
-            "judge failed: ",
+            "broke off",
         ),
         (verdict(true), "vim.env.TEST_PROVIDER_KEY = nil", "judge failed: No key for Judge: set TEST_PROVIDER_KEY"),
-        (verdict(true), "judge.env.url = 'http://127.0.0.1:1'", "judge failed: "),
+        (verdict(true), "judge.env.url = 'http://127.0.0.1:1'", "127.0.0.1:1 refused the connection"),
         (verdict(true), "judge.url = 7", "judge failed: adapters.http.judge.url: expected string"),
     ] {
         let (_server, editor) = judged_over_http(vec![reply], more);
