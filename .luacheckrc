@@ -32,3 +32,21 @@ files["tests/editor/looks"] = { read_globals = { "alone", "lines", "row_of", "sa
 files["tests/editor/input"] = { read_globals = { "file", "got", "seen", "told", "words", "world" } }
 files["tests/editor/windows"] = { read_globals = { "finish", "hanging", "layout", "names", "told", "widths" } }
 files["tests/editor/auto"] = { read_globals = { "asked", "gated", "ran", "told" } }
+files["tests/editor/native"] = {
+  read_globals = {
+    "approve",
+    "call",
+    "called",
+    "err",
+    "greet",
+    "greeted",
+    "log",
+    "native",
+    "response",
+    "serve",
+    "started",
+    "texts",
+    "told",
+    "use",
+  },
+}

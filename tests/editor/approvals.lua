@@ -87,21 +87,20 @@ function M.one_command()
 end
 
 function M.star()
-  local extra =
-    { opts = { require_cmd_approval = true }, output = {
+  local extra = {
+    opts = { require_cmd_approval = true },
+    output = {
       cmd_string = function(self)
         return self.args.cmd
       end,
-    } }
-  open(
-    {
-      answer("t", { cmd = "sed -n 's/a*/b/p' f" }),
-      answer("t", { cmd = "sed -n 's/aX/b/w out; s/b/p' f" }),
-      answer("t", { cmd = "*" }),
-      { text = "done" },
     },
-    { t = asking("t", extra) }
-  )
+  }
+  open({
+    answer("t", { cmd = "sed -n 's/a*/b/p' f" }),
+    answer("t", { cmd = "sed -n 's/aX/b/w out; s/b/p' f" }),
+    answer("t", { cmd = "*" }),
+    { text = "done" },
+  }, { t = asking("t", extra) })
   send("go")
 end
 

@@ -90,17 +90,14 @@ function M.listed_commands()
     return answer("run_command", { cmd = cmd })
   end
   local entry = { opts = { safe_commands = { "echo safe" } } }
-  open(
-    {
-      run("echo safe"),
-      run("echo safe; echo more"),
-      run("echo 'a*'"),
-      run("echo  'a*'"),
-      run("echo 'a*' "),
-      { text = "done" },
-    },
-    { run_command = entry }
-  )
+  open({
+    run("echo safe"),
+    run("echo safe; echo more"),
+    run("echo 'a*'"),
+    run("echo  'a*'"),
+    run("echo 'a*' "),
+    { text = "done" },
+  }, { run_command = entry })
   chat:set_auto(true)
   send("go")
 end

@@ -6,15 +6,12 @@ local M = {}
 function M.judged(turns, more)
   asked_judge = {}
   turns = assert(load("return " .. turns))()
-  judge = require("lathe.adapters").extend(
-    "scripted",
-    {
-      turns = type(turns) == "function" and turns or function(messages)
-        asked_judge[#asked_judge + 1] = messages
-        return table.remove(turns, 1)
-      end,
-    }
-  )
+  judge = require("lathe.adapters").extend("scripted", {
+    turns = type(turns) == "function" and turns or function(messages)
+      asked_judge[#asked_judge + 1] = messages
+      return table.remove(turns, 1)
+    end,
+  })
   gates = {
     judge_context = function(self)
       return "Runs `cmd " .. self.args.n .. "`"
@@ -34,14 +31,13 @@ function M.judged(turns, more)
 end
 
 function M.own_adapter()
-  open(
-    { answer("t", { n = 1 }), { text = '{"safe": true, "reason": "x"}' }, { text = "all done" } },
-    { t = gated("t", { require_cmd_approval = true, judge = true }, {
+  open({ answer("t", { n = 1 }), { text = '{"safe": true, "reason": "x"}' }, { text = "all done" } }, {
+    t = gated("t", { require_cmd_approval = true, judge = true }, {
       judge_context = function()
         return "x"
       end,
-    }) }
-  )
+    }),
+  })
   chat:set_auto(true)
   send("go")
 end

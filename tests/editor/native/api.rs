@@ -1,6 +1,7 @@
 //! Registration, definitions and their faults, state and events of servers.
 
 use super::{Editor, editor};
+use crate::support::script;
 
 /// Registers something and returns the code and the path of the fault.
 fn fault(editor: &Editor, code: &str) -> String {
@@ -88,22 +89,7 @@ fn n09_a24_a_name_is_taken_once_and_can_be_replaced() {
 #[test]
 fn n01_events_come_once_per_tick_and_listeners_may_fail_or_leave() {
     let editor = editor();
-    editor.lua(
-        "seen = {}
-         native.on({ 'tool_list_changed', 'servers_updated', 'resource_list_changed', 'prompt_list_changed' }, function(data)
-           seen[#seen + 1] = data.event .. ':' .. table.concat(data.servers, '+')
-         end)
-         function gone() seen[#seen + 1] = 'gone' end
-         native.on('tool_list_changed', gone) native.off('tool_list_changed', gone)
-         native.on('tool_list_changed', function() error('listener') end)
-         for i = 1, 3 do serve('a', 't' .. i, print) end
-         serve('b', 't', print)
-         native.add_resource('a', { uri = 'x', handler = print })
-         native.add_resource_template('a', { uriTemplate = 'x://{y}', handler = print })
-         native.add_prompt('a', { name = 'p', handler = print })
-         before = #seen
-         native.on('nonsense', print)",
-    );
+    editor.run("events");
     editor.wait_lua("#seen >= 4");
     assert_eq!(editor.lua_int("return before"), 0);
     assert_eq!(
@@ -116,16 +102,7 @@ fn n01_events_come_once_per_tick_and_listeners_may_fail_or_leave() {
 #[test]
 fn n03_n07_a23_bad_servers_of_setup_are_left_out_and_one_notice_lists_every_fault() {
     let editor = editor();
-    editor.lua(
-        "local function server(tools) return { capabilities = { tools = tools } } end
-         require('lathe').setup({ native = { servers = {
-           zeta = server({ { name = 'z', handler = print } }),
-           weather = server({ { name = 'a', handler = print }, { name = 'b' }, { name = 'a', handler = print } }),
-           alpha = vim.tbl_extend('force', server({ { name = 'a', handler = print } }), { name = 'other' }),
-           nothing = {},
-         } } })
-         names = {} for _, s in ipairs(native.list_servers()) do names[#names + 1] = s.name end",
-    );
+    editor.run("bad_servers");
     editor.wait_lua("#told > 0");
     assert_eq!(editor.lua_text("return table.concat(names, ' ')"), "alpha nothing zeta");
     assert_eq!(editor.lua_int("return #told"), 1);
@@ -138,13 +115,7 @@ fn n03_n07_a23_bad_servers_of_setup_are_left_out_and_one_notice_lists_every_faul
 #[test]
 fn n03_another_setup_takes_its_servers_away_and_leaves_what_was_added() {
     let editor = editor();
-    editor.lua(
-        "function names() local all = {} for _, s in ipairs(native.list_servers()) do
-           for _, t in ipairs(s.capabilities.tools) do all[#all + 1] = s.name .. '.' .. t.name end end return table.concat(all, ' ') end
-         local def = { capabilities = { tools = { { name = 'a', handler = print } } } }
-         require('lathe').setup({ native = { servers = { one = def, two = def } } })
-         serve('one', 'mine', print)",
-    );
+    editor.run("two_setups");
     assert_eq!(editor.lua_text("return names()"), "one.a one.mine two.a");
     editor.lua("require('lathe').setup({})");
     assert_eq!(editor.lua_text("return names()"), "one.mine");
@@ -183,21 +154,9 @@ fn n46_disable_cancels_what_runs_and_persists_only_when_asked() {
 #[test]
 fn n04_settings_turn_servers_and_items_off_and_are_checked() {
     let editor = editor();
-    editor.lua(
-        "require('lathe').setup({ native = { settings = {
-           off = { disabled = true },
-           s = { disabled_tools = { 'b' }, disabled_resources = { 'x://2' }, disabled_prompts = { 'q' }, disabled_resourceTemplates = { 'y://{a}' } },
-           wrong = { disabled_tools = 'b' },
-         } } })
-         serve('off', 't', print) serve('s', 'a', print) serve('s', 'b', print)
-         for _, uri in ipairs({ 'x://1', 'x://2' }) do native.add_resource('s', { uri = uri, handler = print }) end
-         native.add_resource_template('s', { uriTemplate = 'y://{a}', handler = print })
-         native.add_prompt('s', { name = 'p', handler = print }) native.add_prompt('s', { name = 'q', handler = print })",
-    );
-    let list = "local s = native.list_servers() return #s .. vim.json.encode(vim.tbl_map(function(l) \
-        return vim.tbl_map(function(i) return i.name end, l) end, { s[1].capabilities.tools, s[1].capabilities.resources, \
-        s[1].capabilities.resourceTemplates, s[1].capabilities.prompts }))";
-    assert_eq!(editor.lua_text(list), r#"1[["a"],["x://1"],[],["p"]]"#);
+    editor.run("settings");
+    let list = script("listed");
+    assert_eq!(editor.lua_text(&list), r#"1[["a"],["x://1"],[],["p"]]"#);
     editor.wait_lua("#told == 1");
     assert!(editor.told().contains("native.settings.wrong"), "{}", editor.told());
 }
@@ -205,11 +164,7 @@ fn n04_settings_turn_servers_and_items_off_and_are_checked() {
 #[test]
 fn lists_are_plain_copies_and_removal_says_whether_there_was_something() {
     let editor = editor();
-    editor.lua(
-        "native.add_server('s', { displayName = 'S', description = function() return 'made' end })
-         serve('s', 't', print, { description = function() return 'dynamic' end, inputSchema = function() return { type = 'object' } end })
-         native.add_resource_template('s', { uriTemplate = 'x://{y}', handler = print })",
-    );
+    editor.run("one_server");
     let code = "local s = native.list_servers()[1] local t = s.capabilities.tools[1] \
         return s.description .. t.description .. t.inputSchema.type .. tostring(t.handler) .. s.capabilities.resourceTemplates[1].name";
     assert_eq!(editor.lua_text(code), "madedynamicobjectnilx://{y}");
@@ -252,13 +207,7 @@ fn a_handle_cancels_its_call() {
 #[test]
 fn the_functions_are_also_on_the_module_lathe() {
     let editor = editor();
-    editor.lua(
-        "local lathe = require('lathe')
-         lathe.add_server('s') lathe.add_tool('s', { name = 't', handler = print })
-         lathe.add_resource('s', { uri = 'u', handler = print })
-         lathe.add_resource_template('s', { uriTemplate = 'u{x}', handler = print })
-         lathe.add_prompt('s', { name = 'p', handler = print })",
-    );
+    editor.run("on_module");
     let count = "local c = native.is_native_server('s').capabilities return #c.tools + #c.resources + #c.resourceTemplates + #c.prompts";
     assert_eq!(editor.lua_int(count), 4);
 }

@@ -1,6 +1,7 @@
 //! The life of a tool call.
 
 use super::{debugging, editor};
+use crate::support::script;
 
 #[test]
 fn a01_a_tool_is_known_by_its_server_and_its_name_and_gives_its_text() {
@@ -56,32 +57,23 @@ fn a07_the_first_send_counts_and_later_ones_are_one_line_in_the_log() {
 #[test]
 fn a06_n32_a_handler_that_never_sends_ends_at_its_limit_and_what_it_sends_later_changes_nothing() {
     let editor = debugging();
-    editor.lua(
-        "approve() serve('s', 't', function(req, res)
-            vim.defer_fn(function() res:text('late'):send() late = true end, 500)
-            req.signal.on_cancel(function() fired = (fired or 0) + 1 end)
-         end)
-         started = vim.uv.hrtime()
-         call('s', 't', {}, { timeout = 200 })",
-    );
+    editor.run("never_sends");
     editor.wait_called();
     let ms = editor.lua("return (vim.uv.hrtime() - started) / 1e6").as_f64().unwrap();
     assert!(ms >= 200.0, "{ms}");
     assert_eq!(editor.lua_text("return err.code"), "TIMEOUT");
     assert!(editor.lua_text("return err.message").contains("200 ms"));
-    editor.wait_lua("late");
-    assert_eq!(editor.lua_text("return called .. tostring(response) .. fired"), "1nil1");
+    editor.lua("finish()");
+    // A second call shows that what came late is not waiting somewhere.
+    editor.lua("before = called .. tostring(response) .. fired serve('s', 'other', function() return 'x' end) call('s', 'other')");
+    editor.wait_called();
+    assert_eq!(editor.lua_text("return before .. called .. texts()"), "1nil11x");
 }
 
 #[test]
 fn n02_the_limit_of_all_native_calls_is_an_option_and_a_tool_may_have_its_own() {
     let editor = editor();
-    editor.lua(
-        "approve({ timeout = 100 })
-         serve('s', 'all', function() end)
-         serve('s', 'own', function() end, { timeout = 50 })
-         call('s', 'all')",
-    );
+    editor.run("two_limits");
     editor.wait_called();
     assert!(editor.lua_text("return err.message").contains("100 ms"));
     editor.lua("call('s', 'own')");
@@ -155,13 +147,7 @@ fn r119_a_throw_of_nothing_is_told_in_words() {
 #[test]
 fn a10_a_throw_gives_the_model_the_message_and_the_log_the_traceback() {
     let editor = editor();
-    editor.lua(
-        "serve('s', 't', function() error('boom') end)
-         serve('s', 'object', function() error({ disk = 'full' }) end)
-         serve('s', 'guarded', function(_, res) vim.schedule(res:guard(function() error('in a callback') end)) end)
-         serve('s', 'after', function(_, res) res:text('stands'):send() error('too late') end)
-         use({ answer('s__t', {}, 's__object', {}, 's__guarded', {}, 's__after', {}), { text = 'done' } }, { 's' }) send('go')",
-    );
+    editor.run("throwing");
     editor.wait_ended(1);
     let results = editor.results();
     assert!(results[0].contains("boom") && !results[0].contains("traceback"), "{results:?}");
@@ -181,13 +167,7 @@ fn a10_a_throw_gives_the_model_the_message_and_the_log_the_traceback() {
 #[test]
 fn a11_a12_n22_an_error_replaces_what_was_added_and_can_be_sent_again_without_harm() {
     let editor = editor();
-    editor.lua(
-        "serve('s', 'details', function(_, res) res:text('t'); return res:error('No repo', { cwd = '/x' }) end)
-         serve('s', 'sent', function(_, res) return res:error('e'):send() end)
-         serve('s', 'plain', function(_, res) return res:error('e') end)
-         serve('s', 'table', function(_, res) return res:error({ why = 1 }) end)
-         use({ answer('s__details', {}, 's__sent', {}, 's__plain', {}, 's__table', {}), { text = 'done' } }, { 's' }) send('go')",
-    );
+    editor.run("failing");
     editor.wait_ended(1);
     let results = editor.results();
     assert_eq!(results[0], "No repo\nDetails: {\n  cwd = \"/x\"\n}");
@@ -211,13 +191,7 @@ fn n21_what_is_no_string_is_shown_readably() {
 #[test]
 fn n31_bad_items_become_notes_and_nothing_but_bad_ones_is_no_result() {
     let editor = editor();
-    editor.lua(
-        "approve()
-         serve('s', 'some', function(_, res) return res:text('good'):image(12):resource({ text = 'no uri' }) end)
-         serve('s', 'none', function() return { { type = 'text' }, { type = 'video' }, 3 } end)
-         serve('s', 'empty', function(_, res) return res:send() end)
-         use({ answer('s__some', {}, 's__none', {}, 's__empty', {}), { text = 'done' } }, { 's' }) send('go')",
-    );
+    editor.run("bad_items");
     editor.wait_ended(1);
     let results = editor.results();
     assert!(results[0].starts_with("good\n[left out: an image item"), "{results:?}");
@@ -229,21 +203,7 @@ fn n31_bad_items_become_notes_and_nothing_but_bad_ones_is_no_result() {
 #[test]
 fn a15_n24_a_call_is_checked_against_the_schema_that_was_sent() {
     let editor = editor();
-    editor.lua(
-        "allowed = { 'a' }
-         serve('s', 't', function(req, res)
-           return res:text('ran ' .. req.params.x)
-         end, { inputSchema = function() return { type = 'object', properties = { x = { enum = vim.deepcopy(allowed), type = 'string' } } } end })
-         use(function(messages)
-           if #results() == 0 then
-             allowed = { 'b' }
-             return answer('s__t', { x = 'a' }, 's__t', { x = 'b' })
-           elseif #results() == 2 then
-             return answer('s__t', { x = 'b' })
-           end
-           return { text = 'done' }
-         end, { 's' }) send('go')",
-    );
+    editor.run("changing_schema");
     editor.wait_ended(1);
     let results = editor.results();
     // The schema changed after the first request was listed and before its answer.
@@ -255,13 +215,7 @@ fn a15_n24_a_call_is_checked_against_the_schema_that_was_sent() {
 #[test]
 fn n24_no_type_is_coerced_and_formats_are_notes() {
     let editor = editor();
-    editor.lua(
-        "approve()
-         serve('s', 't', function(req, res) return res:text(type(req.params.n)) end, { inputSchema = {
-           type = 'object', properties = { n = { type = 'integer' }, at = { type = 'string', format = 'date' } },
-         } })
-         call('s', 't', { n = '3' })",
-    );
+    editor.run("no_coercion");
     editor.wait_called();
     assert_eq!(editor.lua_text("return err.code"), "INVALID_ARGUMENTS");
     editor.lua("call('s', 't', { n = 3.0, at = 'no date' })");
@@ -272,20 +226,7 @@ fn n24_no_type_is_coerced_and_formats_are_notes() {
 #[test]
 fn a04_n25_defaults_are_notes_unless_they_are_to_be_applied() {
     let editor = editor();
-    editor.lua(
-        "function setup(apply)
-           approve({ apply_defaults = apply })
-           serve('s', 't', function(req, res)
-             local p = req.params
-             return res:text(p.path .. tostring(p.start_line) .. vim.inspect(p.deep))
-           end, { inputSchema = { type = 'object', properties = {
-             path = { type = 'string' }, start_line = { type = 'number', default = 1 },
-             deep = { type = 'object', properties = { x = { default = { 'y' } } } },
-           }, required = { 'path' } } }, { replace = true })
-           call('s', 't', { path = 'p', deep = vim.empty_dict() })
-         end
-         setup(false)",
-    );
+    editor.run("defaults");
     editor.wait_called();
     assert_eq!(editor.lua_text("return texts()"), "pnilvim.empty_dict()");
     editor.lua("setup(true)");
@@ -296,16 +237,7 @@ fn a04_n25_defaults_are_notes_unless_they_are_to_be_applied() {
 #[test]
 fn a32_n20_null_of_an_optional_field_is_nil_and_params_are_a_copy() {
     let editor = editor();
-    editor.lua(
-        r#"serve('s', 't', function(req, res)
-             local p = req.params
-             local text = tostring(p.x) .. tostring(p.list[1] == vim.NIL) .. #p.list
-             p.list[2], p.more = 'changed', true
-             return res:text(text)
-           end, { inputSchema = { type = 'object', properties = { x = { type = 'string' }, list = { type = 'array' } } } })
-           use({ answer('s__t', '{"x":null,"list":[null,1]}', 's__t', '{"x":null,"list":[null,1,2]}'), { text = 'done' } }, { 's' })
-           send('go')"#,
-    );
+    editor.run("nulls");
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["niltrue2", "niltrue3"]);
     let arguments = "return chat.messages[#chat.messages - 3].tools.calls[1]['function'].arguments";
@@ -315,29 +247,11 @@ fn a32_n20_null_of_an_optional_field_is_nil_and_params_are_a_copy() {
 #[test]
 fn n19_the_request_tells_of_the_editor_the_caller_and_the_server() {
     let editor = editor();
-    editor.lua(
-        "vim.cmd.edit('one.lua') one = vim.api.nvim_get_current_buf()
-         vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'a', 'b' }) vim.api.nvim_win_set_cursor(0, { 2, 0 })
-         vim.cmd('silent! badd two.txt')
-         tool_def = { name = 't', handler = function(req, res) seen = req return res:text('x') end }
-         native.add_tool('s', tool_def)
-         use({ answer('s__t', { k = 1 }), { text = 'done' } }, { 's' }) send('go')",
-    );
+    editor.run("request");
     editor.wait_ended(1);
-    let facts = r#"
-        local info, first = seen.editor_info, nil
-        for _, buffer in ipairs(info.buffers) do if buffer.bufnr == one then first = buffer end end
-        return vim.json.encode({
-          #info.buffers, info.last_active.bufnr == one, first.filename == vim.fn.getcwd() .. '/one.lua', first.filetype,
-          first.line_count, first.is_visible, first.is_modified, first.is_loaded, first.lastused > 0, #first.windows,
-          first.winnr == first.windows[1], first.cursor_pos,
-          seen.params.k, seen.tool == tool_def, seen.server == native.is_native_server('s'), seen.server.displayName,
-          seen.caller.type, seen.caller.auto_approve, seen.caller.lathe.chat == chat, seen.caller.lathe.bufnr == chat.bufnr,
-          seen.caller.codecompanion == seen.caller.lathe, type(seen.caller.lathe.tool_call_id), seen.caller.meta,
-          seen.signal.is_cancelled(),
-        })"#;
+    let facts = script("facts");
     assert_eq!(
-        editor.lua_text(facts),
+        editor.lua_text(&facts),
         r#"[2,true,true,"lua",2,true,true,true,true,1,true,[2,0],1,true,true,"s","lathe",true,true,true,true,"string",[],false]"#
     );
 }
@@ -345,31 +259,18 @@ fn n19_the_request_tells_of_the_editor_the_caller_and_the_server() {
 #[test]
 fn n28_without_a_callback_it_waits_and_in_a_fast_event_it_does_not() {
     let editor = editor();
-    editor.lua(
-        "approve({ sync_timeout = 300 })
-         serve('s', 'soon', function(_, res) vim.defer_fn(function() res:text('x'):send() end, 20) end)
-         serve('s', 'never', function() end)
-         serve('s', 'throws', function() error('boom') end)",
-    );
+    editor.run("waiting");
     let code = "local r, e = native.call_tool('s', 'soon') return r.result.content[1].text .. tostring(e)";
     assert_eq!(editor.lua_text(code), "xnil");
     let parsed = "return native.call_tool('s', 'soon', {}, { parse_response = true }).text";
     assert_eq!(editor.lua_text(parsed), "x");
-    let never = "local r, e = native.call_tool('s', 'never') return tostring(r) .. e.code .. e.message";
-    assert_eq!(editor.lua_text(never), "nilTIMEOUTno result after 300 ms (native.sync_timeout)");
+    let never = "approve({ sync_timeout = 50 }) local r, e = native.call_tool('s', 'never') return tostring(r) .. e.code .. e.message";
+    assert_eq!(editor.lua_text(never), "nilTIMEOUTno result after 50 ms (native.sync_timeout)");
     let thrown =
         "local r, e = native.call_tool('s', 'throws') return e.code .. tostring(e.traceback ~= nil) .. tostring(e)";
     let thrown = editor.lua_text(thrown);
     assert!(thrown.starts_with("HANDLER_ERRORtrue") && thrown.contains("boom"), "{thrown}");
-    editor.lua(
-        "local timer = vim.uv.new_timer()
-         timer:start(1, 0, function()
-           timer:close()
-           local _, e = native.call_tool('s', 'soon')
-           fast = e.code
-           native.call_tool('s', 'soon', {}, { callback = function(r) late = r.result.content[1].text .. tostring(vim.in_fast_event()) end })
-         end)",
-    );
+    editor.run("in_fast_event");
     editor.wait_lua("late");
     assert_eq!(editor.lua_text("return fast .. late"), "INVALID_CALLxfalse");
 }
@@ -377,14 +278,7 @@ fn n28_without_a_callback_it_waits_and_in_a_fast_event_it_does_not() {
 #[test]
 fn n29_calls_of_one_chat_run_one_after_another() {
     let editor = editor();
-    editor.lua(
-        "order = {}
-         serve('s', 't', function(req, res)
-           table.insert(order, 'begin ' .. req.params.n)
-           vim.defer_fn(function() table.insert(order, 'end ' .. req.params.n) res:text(''):send() end, 10)
-         end)
-         use({ answer('s__t', { n = 1 }, 's__t', { n = 2 }), { text = 'done' } }, { 's' }) send('go')",
-    );
+    editor.run("one_after_another");
     editor.wait_ended(1);
     assert_eq!(editor.lua_text("return table.concat(order, ', ')"), "begin 1, end 1, begin 2, end 2");
     assert_eq!(editor.results(), ["(no output)", "(no output)"]);
@@ -393,14 +287,7 @@ fn n29_calls_of_one_chat_run_one_after_another() {
 #[test]
 fn a30_stopping_the_chat_cancels_at_once_and_nothing_comes_later() {
     let editor = editor();
-    editor.lua(
-        "serve('s', 't', function(req, res)
-           local process = vim.system({ 'sleep', '30' }, {}, function() res:text('late'):send() process_ended = true end)
-           req.signal.on_cancel(function() process:kill(15) cancelled = req.signal.is_cancelled() end)
-           waiting = true
-         end)
-         use({ answer('s__t', {}, 's__t', {}), { text = 'never' } }, { 's' }) send('go')",
-    );
+    editor.run("stopped");
     editor.wait_lua("waiting");
     editor.lua("chat:stop()");
     editor.wait_ended(1);
@@ -417,15 +304,7 @@ fn a30_stopping_the_chat_cancels_at_once_and_nothing_comes_later() {
 #[test]
 fn n33_every_call_gets_exactly_one_result_in_every_outcome() {
     let editor = editor();
-    editor.lua(
-        "serve('s', 'ok', function(_, res) return res:text('ok') end)
-         serve('s', 'throws', function() error('x') end)
-         serve('s', 'bad', function() return 1 end)
-         serve('s', 'slow', function() end, { timeout = 20 })
-         serve('s', 'fails', function(_, res) return res:error('no') end)
-         use({ answer('s__ok', {}, 's__throws', {}, 's__bad', {}, 's__slow', {}, 's__fails', {}, 's__gone', {}, 's__ok', '[1]'),
-           { text = 'done' } }, { 's' }) send('go')",
-    );
+    editor.run("every_outcome");
     editor.wait_ended(1);
     assert_eq!(editor.results().len(), 7);
     assert!(editor.lua_bool("return paired()"));
@@ -437,14 +316,7 @@ fn n33_every_call_gets_exactly_one_result_in_every_outcome() {
 #[test]
 fn a_handler_may_wait_for_another_call() {
     let editor = editor();
-    editor.lua(
-        "serve('s', 'inner', function(_, res) vim.defer_fn(function() res:text('inner'):send() end, 10) end)
-         serve('s', 'outer', function(_, res)
-           local response = native.call_tool('s', 'inner')
-           return res:text('outer of ' .. response.result.content[1].text)
-         end)
-         use({ answer('s__outer', {}), { text = 'done' } }, { 's' }) send('go')",
-    );
+    editor.run("nested");
     editor.wait_lua("#results() == 1 and not chat.is_running");
     assert_eq!(editor.results(), ["outer of inner"]);
 }
@@ -452,15 +324,7 @@ fn a_handler_may_wait_for_another_call() {
 #[test]
 fn a_server_may_be_registered_in_a_fast_event() {
     let editor = editor();
-    editor.lua(
-        "approve()
-         local timer = vim.uv.new_timer()
-         timer:start(1, 0, function()
-           timer:close()
-           made, fault = serve('fast', 't', function() return 'ran' end)
-           done = true
-         end)",
-    );
+    editor.run("registered_in_fast_event");
     editor.wait_lua("done");
     assert!(editor.lua_bool("return made ~= nil and fault == nil"));
     editor.lua("call('fast', 't')");

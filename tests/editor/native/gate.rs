@@ -21,13 +21,7 @@ fn n39_the_question_names_server_tool_and_all_arguments_and_always_covers_the_to
 #[test]
 fn a25_n38_a_text_denies_finally_whatever_is_auto_approved() {
     let editor = editor();
-    editor.lua(
-        "greet() asked = {}
-         use({ answer('example__greet', { name = 'Ann' }), { text = 'done' } }, { 'example' }, {
-           auto_approve = function(call) asked[#asked + 1] = call return 'no private repos' end,
-           settings = { example = { autoApprove = true } },
-         }) send('go')",
-    );
+    editor.run("denied");
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["no private repos"]);
     assert!(editor.lua_bool("return greeted == nil and #asked == 1"));
@@ -88,11 +82,7 @@ fn n38_without_a_function_the_servers_setting_or_the_general_one_decides() {
 #[test]
 fn a26_a_rejection_carries_its_reason_and_the_queue_goes_on() {
     let editor = editor();
-    editor.lua(
-        "greet() serve('free', 't', function() return 'ran' end)
-         use({ answer('example__greet', { name = 'Ann' }, 'free__t', {}), { text = 'done' } }, { 'example', 'free' }, {
-           auto_approve = false, settings = { free = { autoApprove = true } } }) send('go')",
-    );
+    editor.run("two_servers");
     editor.wait_screen("Run the tool");
     editor.input("g3");
     editor.wait_screen("Reason");
@@ -110,12 +100,7 @@ fn a26_a_rejection_carries_its_reason_and_the_queue_goes_on() {
 fn n40_a_tool_that_asks_itself_gets_no_question_no_limit_and_the_decision() {
     for approved in [true, false] {
         let editor = editor();
-        editor.lua(&format!(
-            "serve('s', 't', function(req, res)
-               decision, finish = req.caller.auto_approve, function() res:text('reviewed'):send() end
-             end, {{ needs_confirmation_window = false }})
-             use({{ answer('s__t', {{}}), {{ text = 'done' }} }}, {{ 's' }}, {{ auto_approve = {approved}, timeout = 30 }}) send('go')"
-        ));
+        editor.run_with("asking_itself", vec![approved.into()]);
         editor.wait_lua("finish");
         assert_eq!(editor.lua_bool("return decision"), approved);
         // Well past the limit of other calls.
@@ -142,12 +127,7 @@ fn n40_a_denial_holds_for_a_tool_that_asks_itself() {
 fn n41_reading_resources_follows_its_own_setting_and_what_the_user_types_never_asks() {
     for asks in [true, false] {
         let editor = editor();
-        editor.lua(&format!(
-            "native.add_resource('s', {{ uri = 'x://1', handler = function(_, res) return res:text('content') end }})
-             use({{ answer('access_mcp_resource', {{ server_name = 's', uri = 'x://1' }}), {{ text = 'done' }} }}, {{ 'mcp' }}, \
-             {{ auto_approve = false, resource_auto_approve = {} }}) send('see #{{mcp:x://1}}')",
-            !asks
-        ));
+        editor.run_with("reading", vec![(!asks).into()]);
         if asks {
             editor.wait_screen("access_mcp_resource");
             editor.wait_screen("uri: x://1");
@@ -163,13 +143,7 @@ fn n41_reading_resources_follows_its_own_setting_and_what_the_user_types_never_a
 #[test]
 fn n13_a_tool_called_by_name_asks_for_itself_and_a_stop_ends_it() {
     let editor = editor();
-    editor.lua(
-        "greet() serve('example', 'waits', function(req) req.signal.on_cancel(function() cancelled = true end) waiting = true end)
-         local function by_name(tool, input) return { server_name = 'example', tool_name = tool, tool_input = input } end
-         use({ answer('use_mcp_tool', by_name('greet', { name = 'Ann' }), 'use_mcp_tool', by_name('greet', { name = 7 }),
-             'use_mcp_tool', by_name('waits', {})), { text = 'done' } },
-           { 'mcp' }, { auto_approve = false, settings = { example = { autoApprove = { 'waits' } } } }) send('go')",
-    );
+    editor.run("by_name");
     editor.wait_buffer("Run the tool \"greet\" of the server \"example\"?");
     editor.wait_screen("name: Ann");
     assert!(editor.lua_bool("return greeted == nil"));

@@ -4,24 +4,14 @@ use serde_json::Value as Json;
 
 use super::{Editor, editor};
 use crate::provider::said;
+use crate::support::Value;
 use crate::support::server::{Server, stream};
 
-/// A chat with a provider that answers so many requests, offering these tools or groups (as Lua).
-fn provided(editor: &Editor, answers: usize, names: &str) -> Server {
+/// A chat with a provider that answers so many requests, offering these tools or groups.
+fn provided(editor: &Editor, answers: usize, names: &[&str]) -> Server {
     let server = Server::start((0..answers).map(|_| stream(&said("done"))).collect());
-    editor.lua_with(
-        &format!(
-            "local url = ...
-             require('lathe').setup({{
-               adapters = {{ http = {{ here = require('lathe.adapters').extend('openai_compatible', {{
-                 env = {{ url = url, api_key = 'plain key' }}, schema = {{ model = {{ default = 'small' }} }} }}) }} }},
-               interactions = {{ chat = {{ adapter = 'here', tools = tools }} }},
-               native = vim.tbl_extend('force', {{ auto_approve = true }}, options or {{}}),
-             }})
-             chat = require('lathe').chat({{ tools = {names} }})"
-        ),
-        vec![server.url.as_str().into()],
-    );
+    let names = names.iter().map(|name| Value::from(*name)).collect();
+    editor.run_with("provided", vec![server.url.as_str().into(), Value::Array(names)]);
     server
 }
 
@@ -39,14 +29,8 @@ fn names(server: &Server, request: usize) -> Vec<String> {
 #[test]
 fn a13_n15_dynamic_fields_are_read_once_for_each_request() {
     let editor = editor();
-    editor.lua(
-        "reads = 0
-         serve('files', 'search', print, { description = function(def)
-           reads = reads + 1
-           return ('%s: %d buffers'):format(def.name, #vim.api.nvim_list_bufs())
-         end })",
-    );
-    let server = provided(&editor, 2, "{ 'files' }");
+    editor.run("counting_description");
+    let server = provided(&editor, 2, &["files"]);
     editor.lua("before = #vim.api.nvim_list_bufs() opened = reads send('one')");
     editor.wait_ended(1);
     assert_eq!(editor.lua_int("return reads - opened"), 1);
@@ -62,7 +46,7 @@ fn a13_n15_dynamic_fields_are_read_once_for_each_request() {
 fn n15_a_tool_that_is_mentioned_is_read_once_for_that_message() {
     let editor = editor();
     editor.lua("reads = 0 serve('s', 't', print, { description = function() reads = reads + 1 return 'x' end })");
-    let server = provided(&editor, 1, "{}");
+    let server = provided(&editor, 1, &[]);
     editor.lua("send('Use @{s__t} and @{s}')");
     editor.wait_ended(1);
     assert_eq!(names(&server, 0), ["s__t"]);
@@ -75,7 +59,7 @@ fn n15_a_slow_function_is_told_once() {
     editor.lua(
         "serve('s', 't', print, { description = function() local t = vim.uv.hrtime() while vim.uv.hrtime() - t < 6e7 do end return 'x' end })",
     );
-    let _server = provided(&editor, 2, "{ 's' }");
+    let _server = provided(&editor, 2, &["s"]);
     editor.lua("send('one')");
     editor.wait_ended(1);
     editor.lua("send('two')");
@@ -90,7 +74,7 @@ fn a14_n16_a_description_that_fails_is_the_name_and_told_once() {
         "serve('s', 'throws', print, { description = function() error('secret reason') end })
          serve('s', 'number', print, { description = function() return 7 end })",
     );
-    let server = provided(&editor, 2, "{ 's' }");
+    let server = provided(&editor, 2, &["s"]);
     editor.lua("send('one')");
     editor.wait_ended(1);
     editor.lua("send('two')");
@@ -108,16 +92,8 @@ fn a14_n16_a_description_that_fails_is_the_name_and_told_once() {
 #[test]
 fn a16_n17_a_schema_that_fails_is_empty_or_the_last_good_one_and_told_once() {
     let editor = editor();
-    editor.lua(
-        "bad = false
-         serve('s', 'first', print, { inputSchema = function() error('no schema') end })
-         serve('s', 'later', print, { inputSchema = function()
-           if bad then return bad end
-           return { type = 'object', properties = { x = { type = 'string' } } }
-         end })
-         serve('other', 't', print)",
-    );
-    let server = provided(&editor, 4, "{ 's', 'other' }");
+    editor.run("failing_schemas");
+    let server = provided(&editor, 4, &["s", "other"]);
     let bads = ["false", "{ type = 'array' }", "{ type = 'object', properties = { f = print } }", "'text'"];
     for (request, bad) in bads.into_iter().enumerate() {
         editor.lua(&format!("bad = {bad} send('go')"));
@@ -141,7 +117,7 @@ fn a17_n18_empty_properties_are_an_object_and_nothing_of_lua_is_sent() {
          serve('s', 'meta', print, { inputSchema = setmetatable({ type = 'object', properties = { required = { type = 'object', properties = {}, required = {} } } },
            { __index = { title = 'from a metatable' } }) })",
     );
-    let server = provided(&editor, 1, "{ 's' }");
+    let server = provided(&editor, 1, &["s"]);
     editor.lua("send('go')");
     editor.wait_ended(1);
     let body = server.received()[0].body.to_string();
@@ -157,11 +133,7 @@ fn a17_n18_empty_properties_are_an_object_and_nothing_of_lua_is_sent() {
 #[test]
 fn a21_n10_two_servers_of_one_safe_name_are_told_apart() {
     let editor = editor();
-    editor.lua(
-        "serve('a-b', 't', function() return 'first' end) serve('a_b', 't', function() return 'second' end)
-         serve('a-b', 'x.y', print) serve('a-b', 'x y', print)
-         use({ answer('a_b__t', {}, 'a_b_1__t', {}), { text = 'done' } }, { 'a_b', 'a_b_1' }) send('go')",
-    );
+    editor.run("one_safe_name");
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["first", "second"]);
     assert_eq!(editor.told().matches("a_b__x_y_1").count(), 1, "{}", editor.told());
@@ -170,12 +142,7 @@ fn a21_n10_two_servers_of_one_safe_name_are_told_apart() {
 #[test]
 fn a22_n12_the_users_own_tool_of_that_name_wins_and_that_is_told_once() {
     let editor = editor();
-    editor.lua(
-        "serve('neovim', 'read_file', function() return 'native' end)
-         use({ answer('neovim__read_file', {}), { text = 'done' }, { text = 'again' } }, {})
-         require('lathe').register_tool('neovim__read_file', tool('neovim__read_file', { function() return { status = 'success', data = 'own' } end }))
-         send('@{neovim} @{neovim__read_file}')",
-    );
+    editor.run("own_tool");
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["own"]);
     editor.lua("send('more')");
@@ -187,7 +154,7 @@ fn a22_n12_the_users_own_tool_of_that_name_wins_and_that_is_told_once() {
 fn a33_n13_n01_a_group_has_what_its_server_has_at_each_request() {
     let editor = editor();
     editor.lua("serve('s', 'one', print) serve('other', 't', print)");
-    let server = provided(&editor, 4, "{ 's' }");
+    let server = provided(&editor, 4, &["s"]);
     editor.lua("send('first')");
     editor.wait_ended(1);
     editor.lua("serve('s', 'two', print) serve('other', 'u', print) send('second')");
@@ -227,7 +194,7 @@ fn n04_custom_instructions_are_in_the_system_prompt_while_the_group_is_in_use() 
          options = { settings = { s = { custom_instructions = { text = 'Be careful with s.' } },
            quiet = { custom_instructions = { text = 'Not this.', disabled = true } } } }",
     );
-    let server = provided(&editor, 2, "{ 's', 'quiet' }");
+    let server = provided(&editor, 2, &["s", "quiet"]);
     editor.lua("send('one')");
     editor.wait_ended(1);
     editor.lua("chat.tool_registry:remove('s') send('two')");
@@ -241,20 +208,7 @@ fn n04_custom_instructions_are_in_the_system_prompt_while_the_group_is_in_use() 
 #[test]
 fn n13_the_group_mcp_calls_any_tool_by_name_and_checks_what_it_gets() {
     let editor = editor();
-    editor.lua(
-        "greet()
-         native.add_resource('example', { uri = 'x://1', handler = function(_, res) return res:text('content') end })
-         use({ answer(
-             'use_mcp_tool', { server_name = 'example', tool_name = 'greet', tool_input = { name = 'Ann' } },
-             'use_mcp_tool', { server_name = 'example', tool_name = 'greet', tool_input = '{\"name\":\"Bob\"}' },
-             'use_mcp_tool', { server_name = 'example', tool_name = 'greet', tool_input = '{\"name\":' },
-             'use_mcp_tool', { server_name = 'example', tool_name = 'greet', tool_input = { name = 7 } },
-             'use_mcp_tool', { server_name = 'example', tool_name = 'gret' },
-             'use_mcp_tool', { server_name = 'exmple', tool_name = 'greet' },
-             'access_mcp_resource', { server_name = 'example', uri = 'x://1' },
-             'access_mcp_resource', { server_name = 'example', uri = 'x://2' }
-           ), { text = 'done' } }, {}) send('@{mcp} go')",
-    );
+    editor.run("mcp_group");
     editor.wait_ended(1);
     let results = editor.results();
     assert_eq!(results[..2], ["Hello Ann", "Hello Bob"]);
@@ -283,22 +237,11 @@ fn n14_a_tool_that_a_rule_denies_for_every_input_is_not_offered_nor_called_by_na
         "serve('s', 't', function() ran = true end) serve('s', 'u', print)
          options = {}",
     );
-    let server = provided(&editor, 1, "{ 's' }");
-    editor.lua(
-        "local before = require('lathe.config').get()
-         require('lathe').setup({ adapters = before.adapters, interactions = { chat = { adapter = 'here' } },
-           native = { auto_approve = true }, permission = { s__t = 'deny' } })
-         send('go')",
-    );
+    let server = provided(&editor, 1, &["s"]);
+    editor.run("two_tools");
     editor.wait_ended(1);
     assert_eq!(names(&server, 0), ["s__u"]);
-    editor.lua(
-        "events = {}
-         require('lathe').setup({ adapters = { http = { fake = require('lathe.adapters').extend('scripted', { turns = {
-             answer('use_mcp_tool', { server_name = 's', tool_name = 't' }, 's__t', {}), { text = 'done' } } }) } },
-           interactions = { chat = { adapter = 'fake' } }, native = { auto_approve = true }, permission = { s__t = 'deny' } })
-         chat = require('lathe').chat({ tools = { 'mcp' } }) send('go')",
-    );
+    editor.run("denied_by_name");
     editor.wait_ended(1);
     assert_eq!(editor.results().len(), 2);
     assert!(editor.results()[1].contains("not found"), "{:?}", editor.results());

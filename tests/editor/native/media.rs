@@ -21,21 +21,7 @@ fn provided(editor: &Editor, vision: &str) -> Server {
         json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}),
     ];
     let server = Server::start(vec![stream(&asks), stream(&said("done"))]);
-    editor.lua_with(
-        &format!(
-            "local url = ...
-             require('lathe').setup({{
-               adapters = {{ http = {{ here = require('lathe.adapters').extend('openai_compatible', {{
-                 env = {{ url = url, api_key = 'plain key' }}, schema = {{ model = {{ default = 'small' }} }},
-                 opts = {{ vision = {vision} }} }}) }} }},
-               interactions = {{ chat = {{ adapter = 'here' }} }},
-               native = {{ auto_approve = true }},
-             }})
-             chat = require('lathe').chat({{ tools = {{ 's' }} }})
-             send('go')"
-        ),
-        vec![server.url.as_str().into()],
-    );
+    editor.run_with("provided", vec![server.url.as_str().into(), vision.into()]);
     editor.wait_ended(1);
     server
 }
@@ -91,12 +77,7 @@ fn a19_a20_a_model_with_pictures_gets_them_and_raw_bytes_and_base64_are_the_same
 #[test]
 fn n36_sounds_files_and_binary_resources_are_saved_and_named() {
     let editor = editor();
-    editor.lua(
-        "serve('s', 't', function(_, res)
-           return res:audio('\\1\\2'):resource({ uri = 'x://bin', blob = vim.base64.encode('\\3'), mimeType = 'application/x-thing' })
-             :resource({ uri = 'x://text', text = 'words' })
-         end)",
-    );
+    editor.run("binary");
     let server = provided(&editor, "true");
     let messages = server.received()[1].body["messages"].clone();
     let content = messages.as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
@@ -141,13 +122,7 @@ fn n37_text_goes_to_the_model_without_a_fence_and_its_own_fences_do_no_harm_in_t
 #[test]
 fn any_tool_may_add_attachments() {
     let editor = editor();
-    editor.lua(&format!(
-        "open({{ answer('shot', {{}}), {{ text = 'done' }} }}, {{ shot = tool('shot', {{ function() return {{ status = 'success', data = 1 }} end }}, {{
-           output = {{ success = function(self, _, meta)
-             meta.tools.chat:add_tool_output(self, {{ content = 'look', attachments = {{ {{ kind = 'image', data = '{PNG}' }} }} }})
-           end }} }}) }})
-         send('go')"
-    ));
+    editor.run("with_attachment");
     editor.wait_ended(1);
     assert!(
         editor.results()[0].starts_with("look\n\n[image: image/png, 11 bytes, saved in "),

@@ -5,19 +5,7 @@ use super::editor;
 #[test]
 fn a27_n42_a_static_uri_wins_then_the_first_template_that_fits() {
     let editor = editor();
-    editor.lua(
-        "local function say(name) return function(req, res)
-           return res:text(name .. tostring(req.params.id) .. ',' .. tostring(req.params.p) .. ' ' .. req.uri .. tostring(req.uriTemplate) .. tostring(req.resource.mark))
-         end end
-         native.add_resource_template('my-server', { uriTemplate = 'my-server://{id}/{p}', handler = say('first'), mark = 1 })
-         native.add_resource_template('my-server', { uriTemplate = 'my-server://{+all}', handler = say('second') })
-         native.add_resource('my-server', { uri = 'my-server://7/static', handler = say('static') })
-         function read(uri, server)
-           local r, e = native.access_resource(server, uri)
-           local c = r and r.result.contents[1]
-           return c and c.text .. ' ' .. c.mimeType .. ' ' .. c.uri or e.code
-         end",
-    );
+    editor.run("templates");
     let read = |uri: &str| editor.lua_text(&format!("return read('{uri}', 'my-server')"));
     assert_eq!(
         read("my-server://7/a%2Fb"),
@@ -39,14 +27,7 @@ fn a27_n42_a_static_uri_wins_then_the_first_template_that_fits() {
 #[test]
 fn resources_may_be_binary_and_fail_like_tools() {
     let editor = editor();
-    editor.lua(
-        "native.add_resource('s', { uri = 'x://blob', handler = function(_, res) return res:blob('abc'):image('def') end })
-         native.add_resource('s', { uri = 'x://error', handler = function(_, res) return res:error('no such thing') end })
-         native.add_resource('s', { uri = 'x://throws', handler = function() error('boom') end })
-         native.add_resource('s', { uri = 'x://never', handler = function(req) req.signal.on_cancel(function() fired = true end) end })
-         native.add_resource('s', { uri = 'x://text', handler = function() return 'plain' end })
-         require('lathe').setup({ native = { timeout = 80 } })",
-    );
+    editor.run("kinds_of_ends");
     let blob = "local c = native.access_resource('s', 'x://blob').result.contents return c[1].blob .. c[1].mimeType .. c[2].blob .. c[2].mimeType";
     assert_eq!(editor.lua_text(blob), "abcapplication/octet-streamdefimage/png");
     for (uri, wanted) in [("error", "ERROR no such thing"), ("throws", "HANDLER_ERROR"), ("never", "TIMEOUT")] {
@@ -62,12 +43,7 @@ fn resources_may_be_binary_and_fail_like_tools() {
 #[test]
 fn n43_a_mention_inserts_the_text_and_a_failure_inserts_nothing_and_is_told() {
     let editor = editor();
-    editor.lua(
-        "native.add_resource('s', { uri = 'x://late', description = 'Late', handler = function(_, res) vim.defer_fn(function() res:text('content'):send() end, 20) end })
-         native.add_resource('s', { uri = 'x://bad', handler = function(_, res) return res:error('broken') end })
-         native.add_resource('again', { uri = 'x://late', handler = function(_, res) return res:text('never') end })
-         use({ { text = 'done' } }, {}) send('see #{mcp:x://late} and #{mcp:x://bad}, #{mcp:x://late}')",
-    );
+    editor.run("mentioned");
     editor.wait_ended(1);
     let content = editor.lua_text("return chat.messages[1].content");
     assert_eq!(content, "see x://late and , x://late\n\nResource x://late:\ncontent");
@@ -81,17 +57,7 @@ fn n43_a_mention_inserts_the_text_and_a_failure_inserts_nothing_and_is_told() {
 #[test]
 fn n44_n45_a_prompt_asks_for_its_arguments_and_its_last_message_is_for_editing() {
     let editor = editor();
-    editor.lua(
-        "asked = {}
-         vim.ui.input = function(opts, done) asked[#asked + 1] = opts.prompt .. tostring(opts.default) done('Ann') end
-         vim.ui.select = function(items, opts, done) asked[#asked + 1] = table.concat(items, '/') done(items[2]) end
-         native.add_prompt('s', { name = 'greet', arguments = function() return {
-           { name = 'who', description = 'a person', required = true }, { name = 'how', enum = { 'short', 'long' } },
-         } end, handler = function(req, res)
-           return res:system():text('Be kind.'):user():text('Greet ' .. req.params.who):llm():text('How?'):user():text(req.params.how)
-         end })
-         use({ { text = 'done' } }, {}) send('/mcp:s:greet')",
-    );
+    editor.run("prompt_arguments");
     editor.wait_lua("#chat.messages == 3 and chat.render:input() == 'long'");
     assert_eq!(editor.lua_text("return table.concat(asked, '|')"), "greet: who (a person): nil|short/long");
     let roles = "return vim.iter(chat.messages):map(function(m) return m.role .. '=' .. m.content end):join('|')";
@@ -105,14 +71,7 @@ fn n44_n45_a_prompt_asks_for_its_arguments_and_its_last_message_is_for_editing()
 #[test]
 fn n44_short_names_work_where_they_are_unique_and_a_missing_argument_ends_it() {
     let editor = editor();
-    editor.lua(
-        "local function prompt(server, name, extra)
-           native.add_prompt(server, vim.tbl_extend('force', { name = name, handler = function(_, res) return res:text(server .. name) end }, extra or {}))
-         end
-         prompt('a', 'only') prompt('a', 'both') prompt('b', 'both') prompt('a', 'needs', { arguments = { { name = 'x', required = true } } })
-         vim.ui.input = function(_, done) done(nil) end
-         use({ { text = 'done' } }, {}) send('/mcp:only')",
-    );
+    editor.run("short_names");
     editor.wait_lua("chat.render:input() == 'aonly'");
     let names =
         "local n = require('lathe.chat.input.server_mentions').commands() table.sort(n) return table.concat(n, ' ')";
@@ -131,11 +90,7 @@ fn n44_short_names_work_where_they_are_unique_and_a_missing_argument_ends_it() {
 #[test]
 fn a29_n45_a_prompt_that_fails_adds_nothing() {
     let editor = editor();
-    editor.lua(
-        "native.add_prompt('s', { name = 'bad', handler = function(_, res) return res:error('x') end })
-         native.add_prompt('s', { name = 'never', handler = function() end })
-         use({ { text = 'done' } }, {}, { timeout = 50 }) send('/mcp:bad')",
-    );
+    editor.run("failing_prompts");
     editor.wait_lua("#told == 1");
     assert!(editor.told().contains("added nothing: x"), "{}", editor.told());
     editor.lua("chat.render:clear_input() send('/mcp:never')");
@@ -148,16 +103,7 @@ fn a29_n45_a_prompt_that_fails_adds_nothing() {
 #[test]
 fn n47_resources_and_prompts_fire_the_events_of_tools_with_their_kind() {
     let editor = editor();
-    editor.lua(
-        "native.add_resource('s', { uri = 'x://1', handler = function(_, res) return res:text('a') end })
-         native.add_prompt('s', { name = 'p', handler = function() error('boom') end })
-         native.access_resource('s', 'x://1') native.get_prompt('s', 'p')
-         kinds = {}
-         for _, e in ipairs(events) do
-           local d = e.data
-           if d.kind then kinds[#kinds + 1] = table.concat({ e.name, d.kind, d.source, d.server, d.code or '-', d.status or '-' }, ' ') end
-         end",
-    );
+    editor.run("events");
     assert_eq!(
         editor.lua_text("return table.concat(kinds, '\\n')"),
         "LatheToolStarted resource native s - -\nLatheToolFinished resource native s OK success\n\
@@ -168,11 +114,7 @@ fn n47_resources_and_prompts_fire_the_events_of_tools_with_their_kind() {
 #[test]
 fn n43_a_mention_in_a_message_that_waits_for_the_running_turn_is_read_as_well() {
     let editor = editor();
-    editor.lua(
-        "native.add_resource('s', { uri = 'x://1', handler = function(_, res) return res:text('content') end })
-         serve('s', 't', function(_, res) finish = function() res:text('ran'):send() end end)
-         use({ answer('s__t', {}), { text = 'done' } }, { 's' }) send('go')",
-    );
+    editor.run("waiting_mention");
     editor.wait_lua("finish");
     editor.lua("send('see #{mcp:x://1}')");
     editor.wait_lua("chat.read_resources");
@@ -186,7 +128,7 @@ fn n43_a_mention_in_a_message_that_waits_for_the_running_turn_is_read_as_well() 
 }
 
 #[test]
-fn n1_prompts_are_offered_after_a_slash_at_the_beginning_of_a_line() {
+fn prompts_are_offered_after_a_slash_at_the_beginning_of_a_line() {
     let editor = editor();
     editor.lua("native.add_prompt('s', { name = 'greet', handler = print }) open({}, {})");
     editor.input("i/mc");

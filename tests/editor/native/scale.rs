@@ -7,29 +7,10 @@ use super::editor;
 /// How long it is measured again: what else runs on the machine disturbs, but what holds the loop every time is ours.
 const BUDGET: Duration = Duration::from_secs(20);
 
-/// Registers 20 servers of 25 tools and opens a chat.
-const WORLD: &str = r#"
-    for s = 1, 20 do
-      for t = 1, 25 do
-        serve("server" .. s, "tool" .. t, function() return "ran" end, {
-          description = t % 5 == 0 and function() return "tool " .. t end or ("tool " .. t),
-          inputSchema = { type = "object", properties = {
-            path = { type = "string", description = "a path of " .. s .. " and " .. t },
-            lines = { type = "array", items = { type = "integer", minimum = 1 } },
-            deep = { type = "object", properties = { a = { enum = { "x", "y", t } }, b = { type = "boolean", default = true } } },
-          }, required = { "path" } },
-        })
-      end
-    end
-    groups = {}
-    for s = 1, 20 do groups[s] = "server" .. s end
-    use({ answer("server20__tool25", { path = "x" }), { text = "done" }, { text = "again" } }, {})
-    message = "@{" .. table.concat(groups, "} @{") .. "} go""#;
-
 #[test]
 fn n08_five_hundred_tools_are_compiled_once_and_off_the_main_loop() {
     let editor = editor();
-    editor.lua(WORLD);
+    editor.run("world");
     editor.lua("compiled = require('lathe.core').lib.counts().schemas send(message)");
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["ran"]);
@@ -46,7 +27,7 @@ fn five_hundred_tools_are_listed_without_holding_the_editor() {
     let started = Instant::now();
     while started.elapsed() < BUDGET {
         let editor = editor();
-        editor.lua(WORLD);
+        editor.run("world");
         editor.watch_loop();
         editor.lua("send(message)");
         editor.wait_ended(1);

@@ -1,28 +1,12 @@
 //! Code that was written for MCPHub runs as it stands: each example of its document, through the alias.
 
 use super::editor;
-use crate::support::{Editor, Setup, repository};
-
-/// `example(name)` runs an example; what its author had around it stands in `around`.
-const AROUND: &str = r#"
-fixtures = ...
-require("lathe.compat.mcphub").enable()
-around = setmetatable({ mcphub = require("mcphub") }, { __index = _G })
--- A small stand-in for `plenary.path`.
-around.Path = { new = function(_, path)
-  return {
-    exists = function() return vim.uv.fs_stat(path) ~= nil end,
-    iter = function() return io.lines(path) end,
-    read = function() local f = io.open(path) local text = f:read("*a") f:close() return text end,
-  }
-end }
-function example(name) setfenv(assert(loadfile(fixtures .. name .. ".lua")), around)() end
-"#;
+use crate::support::{Editor, Setup, repository, script};
 
 fn prepared() -> Editor {
     let editor = editor();
     let fixtures = repository().join("tests/fixtures/mcphub/");
-    editor.lua_with(AROUND, vec![fixtures.to_str().unwrap().into()]);
+    editor.run_with("around", vec![fixtures.to_str().unwrap().into()]);
     editor
 }
 
@@ -132,9 +116,8 @@ fn n05_the_alias_is_opt_in_names_what_it_has_not_and_never_hides_the_real_plugin
     let editor = editor();
     assert!(editor.lua_bool("return not pcall(require, 'mcphub')"));
     editor.lua("require('lathe.compat.mcphub').enable() require('lathe.compat.mcphub').enable()");
-    let names = "local names = {} for _, n in ipairs({ 'add_server', 'add_tool', 'add_resource', 'add_resource_template', 'add_prompt', \
-        'is_native_server', 'on', 'off' }) do names[#names + 1] = type(require('mcphub')[n]) end return table.concat(names, ' ')";
-    assert_eq!(editor.lua_text(names), ["function"; 8].join(" "));
+    let names = script("known_names");
+    assert_eq!(editor.lua_text(&names), ["function"; 8].join(" "));
     let missing =
         "local ok, e = pcall(function() return require('mcphub').get_hub_instance() end) return tostring(ok) .. e";
     let missing = editor.lua_text(missing);
@@ -156,12 +139,7 @@ fn n05_the_alias_is_opt_in_names_what_it_has_not_and_never_hides_the_real_plugin
 #[test]
 fn the_example_of_a_server_runs_in_a_chat() {
     let editor = editor();
-    editor.lua(
-        "dofile(vim.api.nvim_get_runtime_file('examples/native.lua', false)[1])
-         local options = require('lathe.config').get().native
-         use({ answer('notes__add', { name = 'one', text = 'first' }, 'notes__add', { name = '../x', text = '' }, 'notes__list', {}),
-           { text = 'done' } }, { 'notes', 'neovim' }, { auto_approve = true, servers = options.servers }) send('see #{mcp:notes://all}')",
-    );
+    editor.run("example");
     editor.wait_ended(1);
     let results = editor.results();
     assert_eq!((results[0].as_str(), results[2].as_str()), ("Written: one", "one"));

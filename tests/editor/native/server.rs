@@ -3,44 +3,10 @@
 use super::editor;
 use crate::support::Editor;
 
-/// A language server inside the editor that knows one function and two places where it is used.
-const LANGUAGE_SERVER: &str = r#"
-local function server(dispatchers)
-  local closing = false
-  local function range(line, character) return { start = { line = line, character = character }, ["end"] = { line = line, character = character + 1 } } end
-  return {
-    request = function(method, params, callback)
-      if method == "initialize" then
-        callback(nil, { capabilities = { documentSymbolProvider = true, referencesProvider = true } })
-      elseif method == "textDocument/documentSymbol" then
-        if hang then return true, 1 end
-        callback(nil, { { name = "outer", kind = 12, range = range(0, 0), selectionRange = range(0, 9), children = {
-          { name = "inner", kind = 13, range = range(1, 0), selectionRange = range(1, 8) } } } })
-      elseif method == "textDocument/references" then
-        asked = params
-        callback(nil, { { uri = params.textDocument.uri, range = range(0, 9) }, { uri = params.textDocument.uri, range = range(1, 4) } })
-      else
-        callback(nil, {})
-      end
-      return true, 1
-    end,
-    notify = function(method) if method == "$/cancelRequest" then cancelled = true end return true end,
-    is_closing = function() return closing end,
-    terminate = function() closing = true dispatchers.on_exit(0, 0) end,
-  }
-end
-vim.lsp.start({ name = "fake", cmd = server })
-"#;
-
 fn opened() -> Editor {
     let editor = editor();
     std::fs::write(editor.home.path().join("code.lua"), "function outer()\nlocal inner = 1\nend\n").unwrap();
-    editor.lua(
-        "require('lathe').setup({ native = { servers = { neovim = true }, auto_approve = true } })
-         vim.cmd('edit code.lua') buffer = vim.api.nvim_get_current_buf()
-         function ask(tool, args) local r, e = native.call_tool('neovim', tool, args or vim.empty_dict(), { parse_response = true })
-           return r and (r.is_error and 'ERROR ' or '') .. r.text or e.code .. ' ' .. e.message end",
-    );
+    editor.run("opened");
     editor
 }
 
@@ -60,13 +26,7 @@ fn the_editor_is_told_as_tools() {
     assert!(ask("'list_windows'").contains("code.lua  line 1 of 3"));
     assert_eq!(ask("'diagnostics'"), "No diagnostics.");
     assert_eq!(ask("'quickfix'"), "The quickfix list is empty.");
-    editor.lua(
-        "vim.diagnostic.set(vim.api.nvim_create_namespace('test'), buffer, {
-           { lnum = 1, col = 6, message = 'unused\\nvariable', severity = vim.diagnostic.severity.WARN, source = 'lint' },
-           { lnum = 0, col = 0, message = 'bad', severity = vim.diagnostic.severity.ERROR },
-         })
-         vim.fn.setqflist({}, ' ', { title = 'make', items = { { bufnr = buffer, lnum = 2, col = 1, text = ' oops' } } })",
-    );
+    editor.run("filled");
     assert_eq!(ask("'diagnostics', { severity = 'error' }"), "code.lua:1:1: error: bad");
     assert!(ask("'diagnostics', { bufnr = buffer }").contains("code.lua:2:7: warning: unused variable [lint]"));
     assert_eq!(ask("'quickfix'"), "make\ncode.lua:2:1: oops");
@@ -95,7 +55,7 @@ fn language_servers_are_asked_for_symbols_and_references() {
     let editor = opened();
     let without = editor.lua_text("return ask('symbols')");
     assert!(without.starts_with("ERROR No language server of code.lua"), "{without}");
-    editor.lua(LANGUAGE_SERVER);
+    editor.run("language_server");
     editor.wait_lua("vim.lsp.get_clients({ bufnr = buffer, method = 'textDocument/documentSymbol' })[1]");
     assert_eq!(editor.lua_text("return ask('symbols')"), "code.lua:1:10  Function outer\ncode.lua:2:9  Variable inner");
     assert_eq!(editor.lua_text("return ask('references', { line = 1, column = 11 })"), "code.lua:1:10\ncode.lua:2:5");
