@@ -96,11 +96,7 @@ end
 
 function M.safe_commands()
   local own = { opts = { safe_commands = { "ls / && ls", "ls" } } }
-  rules(
-    nil,
-    { shell("ls / && ls"), shell("ls; ls") },
-    { interactions = { chat = { tools = { run_command = own } } } }
-  )
+  rules(nil, { shell("ls / && ls"), shell("ls; ls") }, { interactions = { chat = { tools = { run_command = own } } } })
   chat:set_auto(true)
   send("go")
 end
