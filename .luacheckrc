@@ -50,3 +50,4 @@ files["tests/editor/native"] = {
     "use",
   },
 }
+files["tests/editor/contract"] = { read_globals = { "example", "fixtures", "told" } }

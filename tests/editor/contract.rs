@@ -19,12 +19,7 @@ use crate::support::server::Server;
 use crate::support::{Editor, Setup, repository};
 
 /// An editor that remembers what the user is told, and the folder of a file of the document's examples in `fixtures`.
-const LISTEN: &str = r#"
-told = {}
-vim.notify = function(text) told[#told + 1] = text end
-fixtures = ...
-function example(name) return dofile(fixtures .. name .. ".lua") end
-"#;
+const LISTEN: &str = include_str!("contract/prelude.lua");
 
 fn listen(editor: &Editor) {
     let fixtures = repository().join("tests/fixtures/codecompanion/");
@@ -59,17 +54,5 @@ fn type_and_send(editor: &Editor, text: &str) {
 
 /// Opens a chat that talks to the server, with these tools and more of the adapter, both as Lua.
 fn connect(editor: &Editor, server: &Server, tools: &str, adapter: &str) {
-    let code = format!(
-        r#"
-        local url = ...
-        require("lathe").setup({{
-          adapters = {{ http = {{ here = require("lathe.adapters").extend("openai_compatible", vim.tbl_deep_extend("force", {{
-            formatted_name = "Here", env = {{ url = url, api_key = "plain key" }}, schema = {{ model = {{ default = "small" }} }},
-          }}, {adapter})) }} }},
-          interactions = {{ chat = {{ adapter = "here", tools = {tools} }} }},
-        }})
-        vim.cmd("Lathe chat")
-        chat = require("lathe").last_chat()"#
-    );
-    editor.lua_with(&code, vec![server.url.as_str().into()]);
+    editor.run_with("connect", vec![server.url.as_str().into(), tools.into(), adapter.into()]);
 }

@@ -3,22 +3,11 @@
 use std::fs;
 
 use super::editor;
-use crate::support::Editor;
-
-/// `run(tool, arguments)`: a chat whose model calls the tool `t` once.
-const RUN: &str = r#"
-log = {}
-function note(...) log[#log + 1] = table.concat(vim.tbl_map(tostring, { ... }), " ") end
-function run(t, arguments, opts)
-  events, log = {}, {}
-  open({ answer("t", arguments or {}), { text = "done" } }, { t = t, opts = opts })
-  send("go")
-end
-"#;
+use crate::support::{Editor, script};
 
 fn prepared() -> Editor {
     let editor = editor();
-    editor.lua(RUN);
+    editor.run("noting");
     editor
 }
 
@@ -91,16 +80,7 @@ fn cc_command_does_not_hold_the_editor() {
 #[test]
 fn cc_env_gets_a_copy_of_the_tool_with_its_args_and_gives_the_values_of_placeholders() {
     let editor = prepared();
-    let results = run(
-        &editor,
-        r#"
-        local t = tool("t", { { "echo", "${word}", "in ${place}" } }, { env = function(tool)
-          note(tool.name, tool.args.word, tool.function_call["function"].name)
-          tool.mark = "the copy's"
-          return { word = tool.args.word, place = "x;y" }
-        end })
-        run(t, { word = "two  words" })"#,
-    );
+    let results = run(&editor, &script("copy_for_env"));
     assert_eq!(results, ["two  words in x;y\n"]);
     assert_eq!(log(&editor), "t two  words t");
     assert!(editor.lua_bool("return require('lathe.tools').resolve('t').mark == nil"));
@@ -120,17 +100,7 @@ fn cc_setup_may_put_commands_made_of_the_arguments_into_cmds() {
 #[test]
 fn cc_function_gets_the_tool_system_the_arguments_and_the_options() {
     let editor = prepared();
-    let results = run(
-        &editor,
-        r#"
-        run(tool("t", {
-          function(self, args, opts)
-            note(self.tool.name, self.chat == chat, args.n, args == self.tool.args, tostring(opts.input), type(opts.output_cb), type(opts.register_job))
-            return { status = "success", data = { "any", "value" } }
-          end,
-          function(self, args, opts) return { status = "success", data = opts.input.data[2] .. opts.input.status } end,
-        }), { n = 5 })"#,
-    );
+    let results = run(&editor, &script("two_functions"));
     assert_eq!(log(&editor), "t true 5 true nil function function");
     assert!(results[0].ends_with("\n\nvaluesuccess"), "{results:?}");
 }
@@ -154,29 +124,14 @@ fn cc_function_error_skips_the_remaining_functions() {
 #[test]
 fn cc_function_may_give_its_result_later_and_only_the_first_counts() {
     let editor = prepared();
-    let results = run(
-        &editor,
-        r#"
-        run(tool("t", { function(self, args, opts)
-          vim.system({ "true" }, {}, function() -- outside the main loop
-            opts.output_cb({ status = "success", data = "first" })
-            opts.output_cb({ status = "error", data = "second" })
-          end)
-        end, function(_, _, opts) return { status = "success", data = "after " .. opts.input.data } end }))"#,
-    );
+    let results = run(&editor, &script("later"));
     assert_eq!(results, ["first\n\nafter first"]);
 }
 
 #[test]
 fn cc_function_jobs_are_killed_when_the_chat_stops() {
     let editor = prepared();
-    editor.lua(
-        r#"
-        run(tool("t", { function(self, args, opts)
-          job = vim.system({ "sleep", "600" }, {}, function(out) ended_by = out.signal end)
-          opts.register_job(job)
-        end }))"#,
-    );
+    editor.run("job");
     editor.wait_lua("job");
     editor.lua("chat:stop()");
     editor.wait_lua("ended_by == 15");
@@ -198,42 +153,21 @@ fn cc_schema_arguments_are_decoded_as_vim_json_decode_does() {
 #[test]
 fn cc_schema_numbers_may_come_as_text_since_authors_use_tonumber() {
     let editor = prepared();
-    let results = run(
-        &editor,
-        r#"
-        local t = tool("t", { function(_, args) return { status = "success", data = type(args.n) .. tonumber(args.n) } end })
-        t.schema["function"].parameters = { type = "object", properties = { n = { type = "integer" } }, required = { "n" } }
-        run(t, { n = "42" })"#,
-    );
+    let results = run(&editor, &script("numbers_as_text"));
     assert_eq!(results, ["string42"]);
 }
 
 #[test]
 fn cc_handlers_get_the_tool_and_the_tool_system_with_the_chat() {
     let editor = prepared();
-    run(
-        &editor,
-        r#"
-        local function seen(what) return function(self, meta)
-          note(what, self.name, self.args.n, meta.tools.chat == chat, meta.tools.tool == self)
-        end end
-        run(tool("t", { function() note("cmd") return { status = "success", data = 1 } end },
-          { handlers = { setup = seen("setup"), prompt_condition = seen("prompt_condition"), on_exit = seen("on_exit") } }), { n = 5 })"#,
-    );
+    run(&editor, &script("handlers"));
     assert_eq!(log(&editor), "setup t 5 true true\nprompt_condition t 5 true true\ncmd\non_exit t 5 true true");
 }
 
 #[test]
 fn cc_handlers_setup_comes_before_the_question() {
     let editor = prepared();
-    editor.lua(
-        r#"
-        run(tool("t", { function() note("cmd") return { status = "success", data = 1 } end }, {
-          handlers = { setup = function(self) note("setup") self.word = "set up" end, on_exit = function() note("on_exit") end },
-          output = { prompt = function(self) note("prompt") return "It is " .. self.word .. "?" end },
-          opts = { require_approval_before = true },
-        }))"#,
-    );
+    editor.run("before_the_question");
     editor.wait_buffer("It is set up?");
     editor.input("<Esc>g2");
     editor.wait_ended(1);
@@ -250,15 +184,7 @@ fn cc_handlers_on_exit_comes_once_after_the_last_function_an_error_or_a_cancel()
         ("'exit 3'", ""),
     ] {
         let editor = prepared();
-        editor.lua(&format!(
-            r#"
-            run(tool("t", {{ {cmd} }}, {{
-              handlers = {{ on_exit = function() note("on_exit") end }},
-              output = {{ success = function(self, _, meta) note("output") meta.tools.chat:add_tool_output(self, "x") end,
-                error = function(self, _, meta) note("output") meta.tools.chat:add_tool_output(self, "x") end,
-                cancelled = function(self, _, meta) note("output") end }},
-            }}))"#
-        ));
+        editor.run_with("noting_exit", vec![cmd.into()]);
         if !keys.is_empty() {
             editor.wait_lua("next(chat.calls) and chat.calls[next(chat.calls)].started_ns");
             editor.input(keys);
@@ -271,14 +197,7 @@ fn cc_handlers_on_exit_comes_once_after_the_last_function_an_error_or_a_cancel()
 #[test]
 fn cc_queue_runs_the_calls_of_an_answer_one_at_a_time() {
     let editor = prepared();
-    editor.lua(
-        r#"
-        open({ answer("t", { n = 1 }, "t", { n = 2 }, "t", { n = 3 }), { text = "done" } }, { t = tool("t", { function(_, args, opts)
-          note("start", args.n)
-          vim.defer_fn(function() note("end", args.n) opts.output_cb({ status = "success", data = args.n }) end, 10 - 3 * args.n)
-        end }) })
-        send("go")"#,
-    );
+    editor.run("queue");
     editor.wait_ended(1);
     assert_eq!(log(&editor), "start 1\nend 1\nstart 2\nend 2\nstart 3\nend 3");
     assert_eq!(editor.results(), ["1", "2", "3"]);
@@ -288,14 +207,7 @@ fn cc_queue_runs_the_calls_of_an_answer_one_at_a_time() {
 fn run_tool_takes_the_same_path_as_a_call_of_the_model() {
     let editor = prepared();
     fs::write(editor.home.path().join("data"), "from a file").unwrap();
-    editor.lua(
-        r#"
-        require("lathe").setup({ interactions = { chat = { tools = { t = tool("t", { "cat ${name}" }, {
-          env = function(tool) return { name = tool.args.name } end,
-          handlers = { setup = function() note("setup") end, on_exit = function() note("on_exit") end },
-        }) } } } })
-        require("lathe").run_tool("t", { name = "data" }, {}, function(result) got = result end)"#,
-    );
+    editor.run("run_tool");
     editor.wait_lua("got");
     assert_eq!(editor.lua_text("return got.status .. ' ' .. got.content"), "success from a file");
     assert_eq!(log(&editor), "setup\non_exit");

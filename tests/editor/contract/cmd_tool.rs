@@ -7,25 +7,9 @@ use crate::provider::said;
 use crate::support::Editor;
 use crate::support::server::{Server, stream};
 
-/// `bd(extra)`: a tool on cmd_tool that prints its argument.
-const BD: &str = r#"
-function bd(extra)
-  return vim.tbl_deep_extend("force", {
-    extends = "cmd_tool", name = "bd", description = "Prints",
-    schema = { properties = { word = { type = "string" } }, required = { "word" } },
-    build_cmd = function(args) return "echo " .. args.word end,
-  }, extra or {})
-end
-function run(entry, arguments, opts)
-  events = {}
-  open({ answer("bd", arguments or { word = "hello" }), { text = "done" } }, { bd = entry }, opts)
-  send("go")
-end
-"#;
-
 fn bd() -> Editor {
     let editor = editor();
-    editor.lua(BD);
+    editor.run("bd");
     editor
 }
 
@@ -81,19 +65,7 @@ fn cc_cmd_tool_tells_how_the_command_failed() {
 #[test]
 fn cc_cmd_tool_own_handlers_and_output_functions_replace_the_matching_defaults() {
     let editor = bd();
-    editor.lua(
-        r#"
-        run(bd({
-          handlers = { on_exit = function() exits = (exits or 0) + 1 end },
-          output = {
-            success = function(self, stdout, meta)
-              meta.tools.chat:add_tool_output(self, { content = "mine: " .. tostring(stdout[1]) })
-            end,
-            prompt = function() return "Shall it print?" end,
-          },
-          opts = { require_approval_before = true },
-        }))"#,
-    );
+    editor.run("own_outputs");
     editor.wait_buffer("Shall it print?");
     assert!(editor.buffer().contains("bd  echo hello"), "the label is the default: {}", editor.buffer());
     editor.input("<Esc>g2");
@@ -269,15 +241,7 @@ fn run_command_can_be_set_turned_off_or_replaced() {
 #[test]
 fn a_safe_command_is_one_of_which_every_part_is_listed() {
     let editor = editor();
-    editor.lua(
-        r#"
-        function is_safe(cmd, listed)
-          local t = vim.deepcopy(require("lathe.tools").resolve("run_command"))
-          t.args = { cmd = cmd }
-          if listed ~= nil then t.opts.safe_commands = listed end
-          return t.gates.is_safe(t, {})
-        end"#,
-    );
+    editor.run("is_safe");
     assert!(editor.lua_bool("return is_safe('ls') and is_safe('make test', { 'make test' })"));
     for unsafe_one in [
         "'ls; touch x'",

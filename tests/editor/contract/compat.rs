@@ -37,27 +37,9 @@ fn a_config_and_a_tool_of_codecompanion_run_under_their_own_names() {
     let editor = editor();
     let example = fs::read_to_string(repository().join("tests/fixtures/codecompanion/calculator.lua")).unwrap();
     editor.lua("require('lathe.compat.codecompanion').enable()");
-    editor.lua(
-        r#"
-        local answers = { answer("calculator", { num1 = 2, num2 = 3, operation = "add" }), answer("mine", { word = "x" }), { text = "done" } }
-        require("lathe.adapters").register("scripted", require("codecompanion.adapters").extend("scripted", { turns = answers }))"#,
-    );
+    editor.run("turns_of_both");
     editor.lua(&example.replace("require(\"lathe\")", "require(\"codecompanion\")"));
-    editor.lua(
-        r#"
-        local config, log, utils = require("codecompanion.config"), require("codecompanion.utils.log"), require("codecompanion.utils")
-        log:debug("[Mine] %s and %s", "text", { 1 })
-        log:error("100% odd")
-        utils.notify("told by a tool", vim.log.levels.WARN)
-        assert(config.constants.USER_ROLE == "user" and utils.capitalize("abc") == "Abc")
-        assert(config.interactions.chat.tools.calculator.name == "calculator" and config.strategies.chat.adapter == nil)
-        config.interactions.chat.tools.mine = tool("mine", { function(_, args) return { status = "success", data = "mine " .. args.word } end })
-        config.interactions.chat.tools.groups.all = { tools = { "calculator", "mine" } }
-        heard = {}
-        vim.api.nvim_create_autocmd("User", { pattern = "CodeCompanionMine", callback = function(event) heard[1] = event.data.n end })
-        utils.fire("Mine", { n = 5 })
-        assert(heard[1] == 5)"#,
-    );
+    editor.run("own_tool");
     editor.input(":Lathe chat<CR>");
     editor.wait_screen("## Me");
     editor.lua("chat = require('codecompanion').last_chat()");

@@ -6,20 +6,6 @@ use super::{editor, editor_with_program, type_and_send};
 use crate::support::server::{Server, text};
 use crate::support::{Editor, repository};
 
-/// A scripted model that calls the tool with these arguments once, whatever is asked, and then says what came of it. The
-/// `setup()` of the example gets it beside its own options.
-const MODEL: &str = r#"
-function play(name, arguments)
-  local scripted = require("lathe.adapters").extend("scripted", { turns = function(messages)
-    local last = messages[#messages]
-    if last.role == "tool" then return { text = "It gave: " .. last.content .. "." } end
-    sent = messages
-    return { tool_calls = { { name = name, arguments = arguments } } }
-  end })
-  require("lathe.adapters").register("scripted", scripted)
-end
-"#;
-
 /// Opens a chat by its command.
 fn open(editor: &Editor) {
     editor.input(":Lathe chat<CR>");
@@ -45,7 +31,7 @@ fn calculator_file(editor: &Editor, more: &str) {
 #[test]
 fn cc_example_calculator_shows_5000() {
     let editor = editor();
-    editor.lua(MODEL);
+    editor.run("model");
     editor.lua(MULTIPLY);
     editor.lua("example('calculator')");
     open(&editor);
@@ -60,7 +46,7 @@ fn cc_example_calculator_shows_5000() {
 #[test]
 fn cc_example_calculator_reports_its_errors() {
     let editor = editor();
-    editor.lua(MODEL);
+    editor.run("model");
     editor.lua("play('calculator', { num1 = 1, num2 = 0, operation = 'divide' })");
     editor.lua("example('calculator')");
     open(&editor);
@@ -72,7 +58,7 @@ fn cc_example_calculator_reports_its_errors() {
 fn cc_example_calculator_lives_in_its_own_file() {
     let editor = editor();
     calculator_file(&editor, "");
-    editor.lua(MODEL);
+    editor.run("model");
     editor.lua(MULTIPLY);
     editor.lua("example('calculator_file')");
     open(&editor);
@@ -84,7 +70,7 @@ fn cc_example_calculator_lives_in_its_own_file() {
 fn cc_example_calculator_asks_its_own_question_and_runs_when_accepted() {
     let editor = editor();
     calculator_file(&editor, "tool.output.prompt = example('calculator_prompt').output.prompt");
-    editor.lua(MODEL);
+    editor.run("model");
     editor.lua(MULTIPLY);
     editor.lua("example('calculator_asks')");
     open(&editor);
@@ -105,7 +91,7 @@ fn cc_example_calculator_says_itself_that_it_was_rejected_or_cancelled() {
     ] {
         let editor = editor();
         calculator_file(&editor, "tool.output = example('calculator_answers').output");
-        editor.lua(MODEL);
+        editor.run("model");
         editor.lua(MULTIPLY);
         editor.lua("example('calculator_asks')");
         open(&editor);
@@ -141,7 +127,7 @@ const FETCH: &str = r#"
 fn cc_example_curl_gives_its_result_later() {
     let server = Server::start(vec![text(200, "content-type: text/plain\r\n", "the page")]);
     let (editor, _programs) = editor_with_program("curl", CURL);
-    editor.lua(MODEL);
+    editor.run("model");
     editor.lua_with(FETCH, vec![server.url.as_str().into()]);
     open(&editor);
     type_and_send(&editor, "@fetch the page");
@@ -156,7 +142,7 @@ fn cc_example_curl_gives_its_result_later() {
 #[test]
 fn cc_example_curl_is_killed_when_the_chat_is_stopped() {
     let (editor, _programs) = editor_with_program("curl", "#!/bin/sh\necho $$ > \"$HOME/curl.pid\"\nexec sleep 600\n");
-    editor.lua(MODEL);
+    editor.run("model");
     editor.lua_with(FETCH, vec!["http://127.0.0.1:9/".into()]);
     open(&editor);
     type_and_send(&editor, "@fetch the page");
@@ -174,7 +160,7 @@ fn cc_example_docker_gets_its_values() {
         "docker",
         "#!/bin/sh\nfor word; do echo \"<$word>\"; done >> \"$HOME/docker.log\"\necho did $1\n",
     );
-    editor.lua(MODEL);
+    editor.run("model");
     editor.lua(
         r#"
         local fields = example("docker")
@@ -210,7 +196,7 @@ fn beads(editor: &Editor) {
 #[test]
 fn cc_example_beads_inline_runs_its_command() {
     let (editor, _programs) = editor_with_program("bd", BD);
-    editor.lua(MODEL);
+    editor.run("model");
     editor.lua("play('beads', { action = 'show', task_id = 'bd-a1b2' }) example('beads')");
     beads(&editor);
 }
@@ -221,7 +207,7 @@ fn cc_example_beads_in_a_file_runs_its_command() {
     let folder = editor.home.path().join(".dotfiles/.config/tools");
     fs::create_dir_all(&folder).unwrap();
     fs::copy(repository().join("tests/fixtures/codecompanion/beads_file.lua"), folder.join("beads.lua")).unwrap();
-    editor.lua(MODEL);
+    editor.run("model");
     editor.lua("play('beads', { action = 'show', task_id = 'bd-a1b2' }) example('beads_path')");
     beads(&editor);
 }

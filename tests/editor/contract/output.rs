@@ -3,37 +3,9 @@
 use super::editor;
 use crate::support::Editor;
 
-/// `run(calls, tools)`: a chat whose model makes these calls; `ok(data)` and `bad(data)` are cmds. Every output function of a
-/// tool made by `speaks` notes what it gets and adds one text.
-const RUN: &str = r#"
-log = {}
-function show(value) return (vim.inspect(value, { newline = "", indent = "" })) end
-function ok(data) return function() return { status = "success", data = data } end end
-function bad(data) return function() return { status = "error", data = data } end end
-function speaks(name, cmds, extra)
-  local function with(what) return function(self, list, meta)
-    log[#log + 1] = what .. " " .. show(list) .. " " .. tostring(meta.tools.chat == chat and self == meta.tools.tool) .. " "
-      .. tostring(meta.cmd == nil and "none" or vim.fn.index(vim.tbl_map(tostring, self.cmds), tostring(meta.cmd)) + 1)
-    meta.tools.chat:add_tool_output(self, { content = what })
-  end end
-  local function without(what) return function(self, meta)
-    log[#log + 1] = what .. " " .. show(meta.opts) .. " " .. tostring(meta.tools.chat == chat and self == meta.tools.tool)
-    meta.tools.chat:add_tool_output(self, { content = what })
-  end end
-  local t = tool(name, cmds, extra)
-  t.output = { success = with("success"), error = with("error"), rejected = without("rejected"), cancelled = without("cancelled") }
-  return t
-end
-function bare(name, cmds, extra) local t = tool(name, cmds, extra) t.output = nil return t end
-function run(calls, tools)
-  open({ calls, { text = "done" } }, tools)
-  send("go")
-end
-"#;
-
 fn prepared() -> Editor {
     let editor = editor();
-    editor.lua(RUN);
+    editor.run("noting");
     editor
 }
 
@@ -98,15 +70,7 @@ fn cc_output_cancelled_is_for_the_tool_and_all_that_are_queued() {
 #[test]
 fn cc_output_prompt_words_the_question_and_cmd_string_the_label() {
     let editor = prepared();
-    editor.lua(
-        r#"
-        local t = bare("t", { ok(1) }, { opts = { require_approval_before = true } })
-        t.output = {
-          prompt = function(self, meta) return ("Really %s, %s?"):format(self.args.word, tostring(meta.tools.chat == chat)) end,
-          cmd_string = function(self, meta) return ("label of %s, %s"):format(self.args.word, tostring(meta.tools.chat == chat)) end,
-        }
-        run(answer("t", { word = "this" }), { t = t })"#,
-    );
+    editor.run("prompt_and_label");
     editor.wait_buffer("? t  label of this, true\n  Really this, true?");
     editor.input("<Esc>g2");
     editor.wait_ended(1);
@@ -116,18 +80,7 @@ fn cc_output_prompt_words_the_question_and_cmd_string_the_label() {
 #[test]
 fn cc_output_display_is_shown_and_content_is_for_the_model() {
     let editor = prepared();
-    editor.lua(
-        r#"
-        local function says(name, output)
-          local t = bare(name, { ok(1) })
-          t.output = { success = function(self, _, meta) meta.tools.chat:add_tool_output(self, output) end }
-          return t
-        end
-        run(answer("both", {}, "plain", {}, "off", {}, "empty", {}), {
-          both = says("both", { content = "model 1", display = "user 1" }), plain = says("plain", { content = "model 2" }),
-          off = says("off", { content = "model 3", display = false }), empty = says("empty", { content = "model 4", display = "" }),
-        })"#,
-    );
+    editor.run("displays");
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["model 1", "model 2", "model 3", "model 4"]);
     let shown = editor.buffer();
@@ -144,22 +97,14 @@ fn cc_output_function_that_adds_nothing_gives_the_stand_in() {
         run(answer("t", {}, "u", {}), { t = silent("t", ok(1), "success"), u = silent("u", bad(1), "error") })"#,
     );
     editor.wait_ended(1);
-    for (result, name) in editor.results().iter().zip(["t", "u"]) {
-        assert_eq!(*result, format!("The call of the {name} tool did not complete: the tool gave no result"));
-    }
+    let stand_in = |name: &str| format!("The call of the {name} tool did not complete: the tool gave no result");
+    assert_eq!(editor.results(), [stand_in("t"), stand_in("u")]);
 }
 
 #[test]
 fn cc_output_defaults_are_as_documented() {
     let editor = prepared();
-    editor.lua(
-        r#"
-        local asks = { opts = { require_approval_before = true } }
-        run(answer("good", {}, "fails", {}, "asked", {}, "left", {}, "queued", {}), {
-          good = bare("good", { ok(1), ok(2) }), fails = bare("fails", { bad("x") }),
-          asked = bare("asked", { ok(1) }, asks), left = bare("left", { ok(1) }, asks), queued = bare("queued", { ok(1) }),
-        })"#,
-    );
+    editor.run("defaults");
     editor.wait_buffer("? asked\n  Run the \"asked\" tool?");
     editor.input("<Esc>g3too early<CR>");
     editor.wait_buffer("Run the \"left\" tool?");

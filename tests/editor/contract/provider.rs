@@ -53,13 +53,8 @@ fn cc_adapter_tool_is_added_by_its_callback_and_build_tools_calls_it() {
 fn cc_adapter_tool_reaches_build_tools_as_a_schema_marked_in_its_meta() {
     let server = Server::start(vec![stream(&said("done"))]);
     let editor = editor();
-    connect(
-        &editor,
-        &server,
-        "{ mine = tool('mine', {}) }",
-        r#"{ available_tools = { search = { description = "Searches", callback = function() end } },
-             handlers = { request = { build_tools = function(_, args) seen = vim.deepcopy(args.tools) return { tools = {} } end } } }"#,
-    );
+    editor.run("searching");
+    connect(&editor, &server, "{ mine = tool('mine', {}) }", "adapter");
     type_and_send(&editor, "@{search} @{mine}");
     editor.wait_buffer("done");
     let seen = editor.lua_text(
@@ -75,17 +70,8 @@ fn cc_adapter_tool_reaches_build_tools_as_a_schema_marked_in_its_meta() {
 fn build_tools_gets_no_table_of_a_tools_author() {
     let server = Server::start(vec![stream(&said("one")), stream(&said("two"))]);
     let editor = editor();
-    connect(
-        &editor,
-        &server,
-        "{ mine = tool('mine', {}) }",
-        r#"{ handlers = { request = { build_tools = function(_, args)
-          local schema = args.tools[1].mine
-          local name = schema["function"].name
-          schema["function"].name, schema["function"].parameters = "changed", nil
-          return { tools = { { type = "function", ["function"] = { name = name } } } }
-        end } } }"#,
-    );
+    editor.run("renaming");
+    connect(&editor, &server, "{ mine = tool('mine', {}) }", "adapter");
     type_and_send(&editor, "@{mine}");
     editor.wait_buffer("one");
     type_and_send(&editor, "again");
@@ -98,18 +84,8 @@ fn build_tools_gets_no_table_of_a_tools_author() {
 fn cc_adapter_tool_may_change_the_adapter_and_has_a_system_prompt() {
     let server = Server::start(vec![stream(&said("one")), stream(&said("two"))]);
     let editor = editor();
-    connect(
-        &editor,
-        &server,
-        "{}",
-        r#"{ available_tools = { memory = {
-          system_prompt = function(schema) return "about " .. schema.name end,
-          callback = function(self, meta)
-            self.headers["x-beta"] = "memory"
-            table.insert(meta.tools, { type = "memory_1", name = "memory" })
-          end,
-        } } }"#,
-    );
+    editor.run("memory");
+    connect(&editor, &server, "{}", "adapter");
     type_and_send(&editor, "hello");
     editor.wait_buffer("one");
     type_and_send(&editor, "@{memory}");
@@ -149,17 +125,8 @@ fn cc_adapter_tool_is_enabled_by_a_boolean_or_a_function_of_the_adapter() {
 fn cc_adapter_tool_with_a_client_tool_is_run_by_that_entry() {
     let server = Server::start(vec![calls("memory", r#"{"path": "/notes"}"#), stream(&said("done"))]);
     let editor = editor();
-    connect(
-        &editor,
-        &server,
-        r#"{ memory_here = tool("memory_here", { function(self, args) return { status = "success", data = self.tool.name .. " " .. args.path } end },
-             { opts = { require_approval_before = true } }) }"#,
-        r#"{ available_tools = { memory = {
-          description = "Remembers",
-          callback = function(_, meta) table.insert(meta.tools, { type = "memory_1", name = "memory" }) end,
-          opts = { client_tool = "interactions.chat.tools.memory_here" },
-        } } }"#,
-    );
+    editor.run("client_tool");
+    connect(&editor, &server, "tools", "adapter");
     type_and_send(&editor, "use @{memory}");
     editor.wait_buffer("Run the \"memory\" tool?");
     editor.input("<Esc>g2");

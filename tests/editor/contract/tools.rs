@@ -14,17 +14,7 @@ fn cc_tool_is_a_table_a_module_a_file_or_what_a_callback_returns() {
     };
     fs::write(config.join("module.lua"), code("module")).unwrap();
     fs::write(editor.home.path().join("file.lua"), code("file")).unwrap();
-    editor.lua(&format!(
-        r#"
-        vim.opt.runtimepath:append(vim.fn.stdpath("config"))
-        open({{ answer("inline", {{}}, "module", {{}}, "file", {{}}, "called", {{}}), {{ text = "done" }} }}, {{
-          inline = (function() {inline} end)(), module = {{ path = "mine.module" }}, file = {{ path = "~/file.lua" }},
-          called = {{ callback = function() {called} end }},
-        }})
-        send("go")"#,
-        inline = code("inline"),
-        called = code("called"),
-    ));
+    editor.run("four_places");
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["inline ran", "module ran", "file ran", "called ran"]);
     assert_eq!(editor.lua_int("return #told"), 0);
@@ -48,13 +38,7 @@ fn cc_tool_name_matches_the_schemas_function_and_its_key() {
 #[test]
 fn cc_tool_gets_args_and_function_call_with_each_call() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local t = tool("t", { function(self) seen[#seen + 1] = { self.tool.args, self.tool.function_call } return { status = "success", data = 1 } end })
-        seen = {}
-        open({ { tool_calls = { { id = "a", name = "t", arguments = { n = 1 } }, { id = "b", name = "t", arguments = '{"n":2}' } } }, { text = "done" } }, { t = t })
-        send("go")"#,
-    );
+    editor.run("two_calls");
     editor.wait_ended(1);
     let call = |n: u32| {
         editor.lua_text(&format!("local s = seen[{n}] return vim.json.encode(s[1]) .. s[2].id .. s[2].type .. s[2]['function'].name .. s[2]['function'].arguments"))
@@ -67,17 +51,7 @@ fn cc_tool_gets_args_and_function_call_with_each_call() {
 #[test]
 fn cc_options_of_the_entry_win_over_those_of_the_tool() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local function made(name, own)
-          return tool(name, { function(self) return { status = "success", data = vim.inspect(self.tool.opts, { newline = "", indent = "" }) } end }, { opts = own })
-        end
-        open({ answer("t", {}), { text = "done" } }, {
-          t = { callback = function() return made("t", { require_approval_before = true, timeout = 5000, own = 1 }) end,
-                opts = { require_approval_before = false, timeout = 7000 } },
-        })
-        send("go")"#,
-    );
+    editor.run("merged_options");
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["{own = 1,require_approval_before = false,timeout = 7000}"]);
 }
@@ -85,12 +59,7 @@ fn cc_options_of_the_entry_win_over_those_of_the_tool() {
 #[test]
 fn a_tool_can_be_registered_and_replaced_while_a_chat_is_open() {
     let editor = editor();
-    editor.lua(
-        r#"
-        function says(text) return tool("late", { function() return { status = "success", data = text } end }) end
-        open({ answer("late", {}), { text = "one" }, answer("late", {}), { text = "two" } }, {})
-        require("lathe").register_tool("late", says("first"))"#,
-    );
+    editor.run("replaceable");
     type_and_send(&editor, "use @{late}");
     editor.wait_ended(1);
     editor.lua("require('lathe').register_tool('late', says('second'))");
@@ -118,19 +87,7 @@ fn invisible_tools_are_left_out_of_completion_and_can_be_used() {
 #[test]
 fn the_list_names_every_tool_with_its_state_and_the_reason() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local function with(name, enabled) local t = tool(name, {}) t.enabled = enabled return t end
-        open({}, {
-          offered = tool("offered", {}), idle = tool("idle", {}), off = with("off", false),
-          picky = with("picky", function(adapter) return adapter.name == "other" end),
-          fails = with("fails", function() error("thrown") end), faulty = { path = "no.such.module" },
-          run_command = false,
-          groups = { both = { description = "Two of them", tools = { "offered", "idle" } },
-                     apart = { tools = { "idle" }, opts = { collapse_tools = false } } },
-        }, { tools = { "offered" } })
-        told = {}"#,
-    );
+    editor.run("states");
     editor.input("<Esc>:Lathe tools<CR>");
     editor.wait_lua("vim.api.nvim_win_get_config(0).relative == 'editor'");
     let lines = editor.buffer();
@@ -157,13 +114,7 @@ fn the_list_names_every_tool_with_its_state_and_the_reason() {
 #[test]
 fn what_the_registry_holds_is_the_chats_own() {
     let editor = editor();
-    editor.lua(
-        r#"
-        open({ answer("t", {}), { text = "done" } }, { t = tool("t", { { cmd = "true", flag = "tested" } }), groups = { g = { tools = { "t" } } } }, { tools = { "g" } })
-        registry = chat.tool_registry
-        registry.schemas.t["function"].name = "forged"
-        send("go")"#,
-    );
+    editor.run("registry");
     editor.wait_ended(1);
     assert_eq!(
         editor.lua_text(
