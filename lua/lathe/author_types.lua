@@ -115,6 +115,8 @@ error("lathe.author_types is for the language server only")
 ---@field os string
 ---@field nvim_version string
 ---@field language string
+---@field project_root string
+---@field ctx lathe.PromptContext? the same, for `tools.opts.system_prompt.prompt`
 
 ---An entry of `interactions.chat.tools`: a tool, or where one is.
 ---@class lathe.ToolEntry : lathe.Tool

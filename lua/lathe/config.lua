@@ -134,6 +134,7 @@ local function copy(value)
 end
 
 local accepted = {} ---@type lathe.Accepted[]
+local added = {} ---@type lathe.Accepted[] by code, besides `setup`
 local problems = {} ---@type string[]
 local current ---@type lathe.Config?
 
@@ -162,6 +163,16 @@ function M.setup(opts)
   return problems
 end
 
+---Sets options besides `setup`, whose own win. What was set stays when `setup` is called again.
+---@param opts lathe.Opts
+---@return string[] problems
+function M.add(opts)
+  local wrong = {}
+  option_types.check(defaults, opts, {}, added, wrong)
+  current = nil
+  return wrong
+end
+
 ---The merged options; the defaults before `setup`. Not to be written to.
 ---@return lathe.Config
 function M.get()
@@ -170,7 +181,7 @@ function M.get()
   end
   local merged = copy(defaults)
   local tools = merged.interactions.chat.tools
-  for _, option in ipairs(accepted) do
+  for _, option in ipairs(vim.list_extend(vim.list_slice(added), accepted)) do
     local keys = option.keys
     local parent = merged
     for i = 1, #keys - 1 do

@@ -167,14 +167,49 @@ function M.fire(name, data)
   end
 end
 
+local observer ---@type fun(name: string, data: table)?
+
+---Has a function called after all others with each event of a chat, and with what is no event of ours.
+---@param fn fun(name: string, data: table)
+function M.observe(fn)
+  observer = fn
+end
+
+---@param name string
+---@param data table
+local function observed(name, data)
+  local ok, err = pcall(observer --[[@as function]], name, data)
+  if not ok then
+    log.warn(("what follows Lathe%s failed: %s"):format(name, readable(err)))
+  end
+end
+
 ---Tells about a chat.
 ---@param name string without the prefix, such as "ChatCreated"
 ---@param chat lathe.Chat
 ---@param more table? further fields of `data`
 function M.emit(name, chat, more)
+  if chat.is_silent then
+    return
+  end
   local data = more or {}
   data.bufnr, data.chat_id = chat.bufnr, chat.id
   M.fire("Lathe" .. name, data)
+  if observer then
+    observed(name, data)
+  end
+end
+
+---Notes what is no event of ours, for who observes them.
+---@param name "streaming"|"restored"|"cleared"|"context"|"model"|"adapter"
+---@param chat lathe.Chat
+---@param more table?
+function M.note(name, chat, more)
+  if observer and not chat.is_silent then
+    local data = more or {}
+    data.bufnr, data.chat_id = chat.bufnr, chat.id
+    observed(name, data)
+  end
 end
 
 ---Tells about something that belongs to no call: a resource is read, a prompt is made.
@@ -193,10 +228,11 @@ end
 ---@param status string?
 ---@param duration_ms integer?
 function M.emit_call(name, chat, call, status, duration_ms)
-  if not is_heard("Lathe" .. name) then
+  local is_wanted = is_heard("Lathe" .. name)
+  if not is_wanted and not observer then
     return
   end
-  exec("Lathe" .. name, {
+  local data = {
     bufnr = chat.bufnr,
     chat_id = chat.id,
     id = call.id,
@@ -207,7 +243,13 @@ function M.emit_call(name, chat, call, status, duration_ms)
     args = call.args,
     status = status,
     duration_ms = duration_ms,
-  })
+  }
+  if is_wanted then
+    exec("Lathe" .. name, data)
+  end
+  if observer and not chat.is_silent then
+    observed(name, data)
+  end
 end
 
 return M

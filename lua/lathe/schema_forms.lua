@@ -155,8 +155,9 @@ end
 ---@param seen table<table, true>
 ---@return string? message
 local function find_fault(schema, path, seen)
-  if type(schema) == "boolean" or seen[schema] then
-    return nil
+  local kind_of = type(schema)
+  if kind_of == "boolean" or kind_of == "function" or kind_of == "userdata" or seen[schema] then
+    return nil -- what is no JSON is told by whoever writes it as that
   elseif type(schema) ~= "table" then
     return ("%s: expected a schema, got %s"):format(path, type(schema))
   end

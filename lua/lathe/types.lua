@@ -45,6 +45,9 @@ error("lathe.types is for the language server only")
 ---@field is_shown boolean some window shows it
 ---@field turn integer how many turns there were
 ---@field title string? what others call it
+---@field is_silent boolean? nobody hears of it: no event, no message
+---@field failure string? why its last request failed
+---@field streamed integer? the request of which something has come
 ---@field context_items { source: string?, id: string? }[] what was added by `add_context`
 ---@field opts lathe.ChatOpts what it was opened with
 ---@field stderr any[] errors of this turn
@@ -286,6 +289,7 @@ error("lathe.types is for the language server only")
 ---@field set_auto fun(o: { chat: integer, auto: boolean })
 ---@field keep_approvals fun(o: { folder: string }) where those of projects are kept
 ---@field approvals fun(): table[] with a field `message` when some are missing
+---@field approve fun(o: { chat: integer, tool: string, value: string? }) lets a tool, or one command, run in a chat
 ---@field forget_approval fun(o: { chat: integer?, project: string?, tool: string, value: string?, is_pattern: boolean? })
 ---@field load_permissions fun(o: table): integer the number of its reply
 ---@field fail_permissions fun(o: { chat: integer, call: integer })

@@ -38,6 +38,10 @@ impl Exports<'_> {
             let failed = |error: mlua::Error| Error::Lua { export: "approvals", source: error.into() };
             list(lua, pump.approvals(), pump.runtime.saved_approvals()).map_err(failed)
         })?;
+        self.event("approve", |fields| {
+            let approval = Approval::new(&fields.text("tool")?, fields.optional_text("value")?);
+            Ok(Event::chat(chat(fields)?, ChatEvent::ApprovalGiven(approval)))
+        })?;
         self.add("forget_approval", |_, pump, table: Value| {
             let fields = Fields::new("forget_approval", table)?;
             let approval = Approval {

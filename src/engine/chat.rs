@@ -184,6 +184,7 @@ impl Chat {
             // A question that is open stays open: only its answers answer it.
             ChatEvent::AutoSet { auto } => self.auto = auto,
             ChatEvent::ApprovalForgotten(approval) => self.approval_forgotten(&approval),
+            ChatEvent::ApprovalGiven(approval) => self.approvals.remember(approval, step.now_ms),
             ChatEvent::PermissionsLoaded(permissions) => self.permissions_loaded(step, permissions),
             ChatEvent::CallSkipped => self.call_skipped(step),
             ChatEvent::Stopped => self.stopped(step),

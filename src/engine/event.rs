@@ -157,6 +157,8 @@ pub enum ChatEvent {
     AutoSet { auto: bool },
     /// The user takes an approval of the chat back.
     ApprovalForgotten(Approval),
+    /// Code lets a tool run, or one of its commands, as the user does by an answer.
+    ApprovalGiven(Approval),
     /// The permission rules are these from now on.
     PermissionsLoaded(Arc<Permissions>),
     /// The user ends the running calls, the queue goes on.

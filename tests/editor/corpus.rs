@@ -3,7 +3,13 @@
 
 mod agents;
 mod current;
+mod extensions;
 mod guards;
+mod modules;
+mod servers;
+
+use std::collections::BTreeSet;
+use std::fs;
 
 use crate::chat;
 use crate::support::{Editor, Setup, repository};
@@ -20,6 +26,10 @@ function one(name, ...)
   return { [name] = type(tool) == "function" and tool(...) or tool }
 end
 function shown() return table.concat(vim.api.nvim_buf_get_lines(chat.bufnr, 0, -1, false), "\n") end
+function is_asking()
+  local question = chat.questions[1]
+  return question ~= nil and (question.is_seen or chat.render:is_written(question.call.block)) and true or false
+end
 function statuses()
   local list = {}
   for _, event in ipairs(events) do
@@ -82,5 +92,25 @@ impl Editor {
         self.lua("marked = false vim.schedule(function() vim.schedule(function() marked = true end) end)");
         self.wait_lua("marked");
         self.lua_text("return table.concat(told, '\\n')")
+    }
+}
+
+/// The names of a folder's files.
+fn names(folder: &str) -> BTreeSet<String> {
+    let entries = fs::read_dir(repository().join("tests/corpus").join(folder)).unwrap();
+    entries.map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_file_of_the_corpus_is_run() {
+    let mut sources = String::new();
+    for entry in fs::read_dir(repository().join("tests/editor/corpus")).unwrap() {
+        sources += &fs::read_to_string(entry.unwrap().path()).unwrap();
+    }
+    let (tools, extensions, servers) = (names("tools"), names("extensions"), names("servers"));
+    assert!(tools.len() >= 30 && servers.len() >= 15, "{} tools, {} servers", tools.len(), servers.len());
+    for name in tools.iter().chain(&extensions).chain(&servers) {
+        let is_run = ["'", "\""].iter().any(|quote| sources.contains(&format!("{quote}{name}{quote}")));
+        assert!(is_run, "no test runs {name}");
     }
 }

@@ -191,7 +191,8 @@ end
 ---@param wait_ms integer?
 local function tell(chat, kind, text, attempt, of, wait_ms)
   if kind == "request_failed" then
-    chat:tell_if_hidden(notice.failed(chat, text or "the request failed"))
+    chat.failure = text or "the request failed"
+    chat:tell_if_hidden(notice.failed(chat, chat.failure))
   elseif kind == "retrying" then
     notice.retry(chat, text or "", attempt or 1, of or 1, wait_ms or 0)
   elseif kind == "length_stop" then
@@ -243,6 +244,15 @@ local function send(chat, request, is_wanted)
     end
     core.lib.fail_request({ chat = chat.id, request = request, message = message })
   end)
+end
+
+---The first of an answer has come.
+---@param chat lathe.Chat
+local function note_stream(chat)
+  if chat.streamed ~= chat.request then
+    chat.streamed = chat.request
+    events.note("streaming", chat, { id = chat.request })
+  end
 end
 
 ---The performers of the engine's effects.
@@ -352,6 +362,7 @@ function M.performers(chats)
   function P.show_text(id, text)
     local chat = chats[id]
     if chat then
+      note_stream(chat)
       open_llm(chat)
       notice.settle(chat)
       chat.render:add_text(text, "text")
@@ -360,6 +371,9 @@ function M.performers(chats)
 
   function P.show_reasoning(id, text)
     local chat = chats[id]
+    if chat then
+      note_stream(chat)
+    end
     if chat and chat.display.chat.show_reasoning then
       open_llm(chat)
       notice.settle(chat)

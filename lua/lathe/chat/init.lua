@@ -75,6 +75,7 @@ end
 ---@field cwd string? default: the working directory
 ---@field loaded lathe.LoadedChat? a saved chat to go on with
 ---@field is_single_call boolean? a tool runs in it without a model: nobody's last chat, not saved, shown when it asks
+---@field is_silent boolean? nobody hears of it: no event, no message
 ---@field run_opts { timeout: integer?, caller: any }? of that tool
 ---@field on_call_finished fun(call: lathe.Call, status: lathe.CallStatus)?
 ---@field on_turn_finished fun(how: string)?
@@ -112,6 +113,7 @@ function M.create(opts, setup)
     is_shown = false,
     turn = 0,
     opens_for_questions = setup.is_single_call,
+    is_silent = setup.is_silent,
     run_opts = setup.run_opts,
     on_call_finished = setup.on_call_finished,
     on_turn_finished = setup.on_turn_finished,
@@ -136,7 +138,7 @@ function M.create(opts, setup)
     end,
     fold_output = all.display.chat.fold_output,
     knows = function(name)
-      return chat.tool_registry:knows(name)
+      return chat.tool_registry:real_name(name) ~= nil
     end,
   })
   chat.tool_registry = registry.new(chat)
@@ -145,6 +147,7 @@ function M.create(opts, setup)
   events.emit("ChatCreated", chat)
   if setup.loaded then
     restore(chat, setup.loaded)
+    events.note("restored", chat)
   else
     if settings.save and not setup.is_single_call then
       saving.begin(chat)

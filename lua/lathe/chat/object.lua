@@ -148,6 +148,13 @@ function Chat:add_context(message, source, id)
   self:add_message({ role = message.role or "user", content = message.content }, { visible = false })
   table.insert(self.context_items, { source = source, id = id, role = message.role or "user" })
   self.render:add_lines(("> Context: %s"):format(id or source or "text"))
+  events.note("context", self, { source = source })
+end
+
+---Shows what the model is given besides what is said.
+---@param name string
+function Chat:show_context(name)
+  self.render:add_lines(("> Context: @{%s}"):format(name))
 end
 
 ---Adds to the result of a call: `content` for the model, `display` for the user (nil: the content, false or an empty
@@ -188,7 +195,7 @@ end
 ---@param text string
 function Chat:tell_if_hidden(text)
   vim.schedule(function()
-    if not self:is_visible() then
+    if not self.is_silent and not self:is_visible() then
       notify.warn(text)
     end
   end)
@@ -286,6 +293,7 @@ function Chat.was_cleared(chat)
   if not chat.is_closing then
     M.begin(chat)
   end
+  events.note("cleared", chat)
 end
 
 return M

@@ -2,6 +2,7 @@
 local M = {}
 
 local adapters = require("lathe.adapters")
+local events = require("lathe.events")
 local notify = require("lathe.notify")
 local saving = require("lathe.chat.saving")
 
@@ -24,6 +25,7 @@ local function use_model(chat, model)
   chat.wanted.model = model
   chat.adapter.model = model
   tell(chat, chat.adapter)
+  events.note("model", chat)
 end
 
 ---@param chat lathe.Chat
@@ -38,6 +40,7 @@ local function use_adapter(chat, name)
   chat.wanted = { adapter = name }
   chat.adapter, chat.adapter_message = adapter, nil
   tell(chat, adapter)
+  events.note("adapter", chat)
   local variable = adapters.missing_key(adapter)
   if variable then
     notify.warn(("the variable %s is not set"):format(variable))

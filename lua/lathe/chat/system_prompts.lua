@@ -21,11 +21,19 @@ local function context(chat)
     adapter = chat.adapter,
     tools = names,
     cwd = chat.cwd,
+    project_root = vim.fs.root(chat.cwd, ".git") or chat.cwd,
     date = os.date("%Y-%m-%d"),
     os = vim.uv.os_uname().sysname,
     nvim_version = tostring(vim.version()),
     language = "English",
   }
+end
+
+---The same with itself in a field, where functions that were written for others look for it.
+---@param ctx lathe.PromptContext
+---@return lathe.PromptContext
+local function with_ctx(ctx)
+  return vim.tbl_extend("force", {}, ctx, { ctx = ctx })
 end
 
 ---The text of a prompt. One that fails is told once in a chat.
@@ -74,7 +82,7 @@ function M.prompts(chat)
   local ctx = context(chat)
   local general
   if ctx.tools[1] and settings.enabled and not without_general then
-    general = text_of(chat, "interactions.chat.tools.opts.system_prompt.prompt", settings.prompt, ctx)
+    general = text_of(chat, "interactions.chat.tools.opts.system_prompt.prompt", settings.prompt, with_ctx(ctx))
   end
   local list = {}
   if not without_main and not (general and settings.replace_main_system_prompt) then

@@ -15,7 +15,8 @@ end
 
 ---@class lathe.Alias
 ---@field unsupported fun(what: string) raises the error for what was asked for and is not there
----@field enable fun(modules: table<string, fun(): any>) what each is made of; any other raises an error that names it
+---@field enable fun(modules: table<string, fun(): any>): boolean what each is made of; any other raises an error that names
+---  it. False: that was done before, or the real plugin is there
 
 ---The alias of a plugin.
 ---@param plugin string name of its main module
@@ -28,7 +29,7 @@ function M.new(plugin, help)
   end
   local function enable(modules)
     if is_enabled then
-      return
+      return false
     end
     is_enabled = true
     -- The last: whatever else finds them wins.
@@ -42,6 +43,7 @@ function M.new(plugin, help)
         unsupported(("the module %s"):format(name))
       end
     end)
+    return not is_real_there(plugin)
   end
   return { unsupported = unsupported, enable = enable }
 end

@@ -5,6 +5,7 @@ local M = {}
 local encode = require("lathe.schema_json").encode
 local notify = require("lathe.notify")
 local readable = require("lathe.readable").text
+local schema_forms = require("lathe.schema_forms")
 local validate = require("lathe.native.validate")
 
 local hrtime = vim.uv.hrtime
@@ -70,7 +71,12 @@ local function schema_of(record)
   elseif schema == nil then
     return EMPTY
   end
-  local fault = validate.schema_fault(schema)
+  local notice
+  schema, notice = schema_forms.lift_required(schema)
+  if notice then
+    complain(record, "inputSchema", notice, "warn")
+  end
+  local fault = validate.schema_fault(schema) or schema_forms.fault(schema)
   if fault then
     complain(record, "inputSchema", "is no object schema: " .. fault, "error")
     return last

@@ -197,6 +197,17 @@ function M.has_any()
   return order[1] ~= nil or next(config.get().native.servers) ~= nil
 end
 
+---Tells of a fault inside of a schema: whoever registers a tool seldom looks at what comes back, and it would be missing.
+---@param server any
+---@param def any of the tool; nil: the place in the fault tells it
+---@param fault lathe.native.Fault
+local function tell_schema(server, def, fault)
+  if fault.is_inner then
+    local tool = def and ("the tool %q of "):format(tostring(def.name)) or ""
+    notify.error(("%sthe native server %q is left out: %s"):format(tool, tostring(server), tostring(fault)))
+  end
+end
+
 ---Registers a server.
 ---@param name string
 ---@param def lathe.native.ServerDef?
@@ -205,6 +216,7 @@ end
 function M.add_server(name, def)
   local faults = validate.server(name, def, "")
   if faults[1] then
+    tell_schema(name, nil, faults[1])
     return nil, faults[1]
   end
   local known = M.get(name)
@@ -229,6 +241,7 @@ function M.add_item(list, name, def, opts)
     validate.item(list, def, "", faults)
   end
   if faults[1] then
+    tell_schema(name, def, faults[1])
     return nil, faults[1]
   end
   local server = M.get(name) or create(name)

@@ -1,11 +1,14 @@
 -- What definitions of native servers must look like (N-6 to N-8). Nothing is called, loaded or changed here.
 local M = {}
 
+local schema_forms = require("lathe.schema_forms")
+
 ---@class lathe.native.Fault
 ---@field type "VALIDATION"
 ---@field code string
 ---@field message string
 ---@field path string where in the definition
+---@field is_inner boolean? it is inside of a schema that looks like one
 local Fault = {}
 Fault.__index = Fault
 
@@ -105,8 +108,11 @@ function items.tools(check)
   check:dynamic("description", "string")
   if def.inputSchema ~= nil and type(def.inputSchema) ~= "function" then
     local message = M.schema_fault(def.inputSchema)
-    if message then
-      check.faults[#check.faults + 1] = M.fault("INVALID_SCHEMA", join(check.path, "inputSchema"), message)
+    local inner = not message and schema_forms.fault((schema_forms.lift_required(def.inputSchema))) or nil
+    if message or inner then
+      local fault = M.fault("INVALID_SCHEMA", join(check.path, "inputSchema"), message or inner --[[@as string]])
+      fault.is_inner = inner ~= nil
+      check.faults[#check.faults + 1] = fault
     end
   end
   check:handler()

@@ -176,7 +176,7 @@ function M.is_known(name, chat)
       return true
     end
   end
-  return all.groups[name] ~= nil
+  return M.group(name, chat) ~= nil
 end
 
 ---The names of all tools, on or off, sorted.
@@ -200,7 +200,7 @@ function M.names(visible_only, chat)
     end
   end
   for _, name in ipairs(all.group_names) do
-    if not vim.list_contains(names, name) then
+    if not vim.list_contains(names, name) and not M.is_group_off(name, chat) then
       names[#names + 1] = name
     end
   end
@@ -233,9 +233,31 @@ end
 ---@return lathe.ListedGroup? listed
 function M.group(name, chat)
   local listed = snapshot.of(chat).groups[name]
-  if listed then
-    return listed.group, listed
+  if not listed or not listed.group then
+    return nil
   end
+  local tool, off = M.look_up(name, chat)
+  if tool and not off then
+    notify.once(("both a tool and a group are called %s: the tool counts, the group is left out"):format(name), "warn")
+    return nil
+  end
+  return listed.group, listed
+end
+
+---Whether a group has tools, and all of them are off.
+---@param name string
+---@param chat lathe.Chat?
+---@return boolean
+function M.is_group_off(name, chat)
+  local group = M.group(name, chat)
+  local members = group and group.tools or {}
+  for _, member in ipairs(members) do
+    local tool, off = M.look_up(member, chat)
+    if tool and not off then
+      return false
+    end
+  end
+  return members[1] ~= nil
 end
 
 ---The names of groups, sorted.

@@ -92,7 +92,7 @@ function M.new(given)
         list.tools[#list.tools + 1] = listed(name, entry)
       end
       for name, group in pairs(given.groups()) do
-        list.groups[#list.groups + 1] = { name = name, group = group }
+        list.groups[#list.groups + 1] = { name = name, group = group or nil }
       end
     end
     return list

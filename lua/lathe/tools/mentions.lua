@@ -18,15 +18,21 @@ local function replacement(before, name, text, to)
   if group and type(group.prompt) == "string" then
     template = group.prompt
   end
-  local names = group and table.concat(group.tools or {}, ", ") or name
+  local members = group and group.tools or { name }
+  local names = table.concat(members, ", ")
   local first, last = template:find("${tool}", 1, true)
+  local is_plural = false
   if not first then
     first, last = template:find("${tools}", 1, true)
+    is_plural = true
   end
   if not first then
     return before, template
   end
   local head, tail = template:sub(1, first - 1), template:sub(last + 1)
+  if is_plural and not tail:find("^ tools?%f[%W]") then
+    names = names .. (members[2] and " tools" or " tool")
+  end
   if head ~= "" and before:sub(-#head):lower() == head:lower() then
     head = ""
   end
@@ -83,10 +89,10 @@ end
 ---The mention that begins at an `@`.
 ---@param text string
 ---@param from integer
----@param knows fun(name: string): boolean
+---@param knows fun(name: string): boolean|string a text: what goes by that name
 ---@return integer? to where it ends; nil: there is none
 ---@return string name
----@return boolean known
+---@return boolean|string known
 local function mention_at(text, from, knows)
   if is_escaped(text, from) then
     return nil, "", false
@@ -107,7 +113,7 @@ end
 
 ---Where a line mentions something that is known: a tool, a group, or what `#{…}` stands for.
 ---@param line string
----@param knows fun(name: string): boolean whether there is such a tool or group
+---@param knows fun(name: string): boolean|string whether there is such a tool or group
 ---@return { [1]: integer, [2]: integer }[] spans first and last byte
 function M.spans(line, knows)
   local spans, at = {}, 1
@@ -249,7 +255,8 @@ end
 ---Replaces the mentions of tools and groups in a message: `@{name}` anywhere, `@name` as a whole word; but in fenced
 ---code, and behind a backslash, which goes.
 ---@param text string
----@param knows? fun(name: string): boolean whether there is such a tool or group; default: one of the configuration
+---@param knows? fun(name: string): boolean|string whether there is such a tool or group, or what it is really called;
+---  default: one of the configuration
 ---@return string text for the model
 ---@return string[] names what was mentioned, in order
 ---@return string[] unknown names in braces that nothing is known by
@@ -268,6 +275,7 @@ function M.replace(text, knows)
       unknown[#unknown + 1] = name
     end
     if to and known and from >= at then
+      name = type(known) == "string" and known or name
       names[#names + 1] = name
       local before, middle = replacement(text:sub(at, from - 1), name, text, to)
       parts[#parts + 1] = before .. middle

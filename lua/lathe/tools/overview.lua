@@ -73,6 +73,9 @@ function M.lines(chat)
     local group = tools.group(name, chat) or {}
     local is_offered = registry and registry.groups[name]
     local about = one_line(group.description)
+    if tools.is_group_off(name, chat) then
+      about = "disabled: all its tools are off" .. (about ~= "" and "  " .. about or "")
+    end
     local collapsed = not group.opts or group.opts.collapse_tools ~= false
     local members = group.tools or {}
     local line = (" %s %s  %s"):format(is_offered and "*" or " ", pad(name), about)

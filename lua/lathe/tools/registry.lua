@@ -3,6 +3,7 @@
 local M = {}
 
 local events = require("lathe.events")
+local faults = require("lathe.fault")
 local notify = require("lathe.notify")
 local tool_set = require("lathe.tools.tool_set")
 local tools = require("lathe.tools")
@@ -17,8 +18,10 @@ local AT_ONCE_NS = 3e6
 ---@field _generation integer another one whenever what it holds may be offered otherwise
 local Registry = {}
 Registry.__index = Registry
-for name, method in pairs(require("lathe.tools.registry_updates")) do
-  Registry[name] = method
+for _, methods in ipairs({ require("lathe.tools.registry_updates"), require("lathe.tools.registry_names") }) do
+  for name, method in pairs(methods) do
+    Registry[name] = method
+  end
 end
 
 ---@param chat lathe.Chat
@@ -85,6 +88,17 @@ function Registry:knows(name)
   return tools.is_known(name, self._chat)
 end
 
+---The tool or group that goes by a name. Groups of servers have names without dashes and dots, whatever the server's is.
+---@param name string
+---@return string? name nil: there is none
+function Registry:real_name(name)
+  if self:knows(name) then
+    return name
+  end
+  local plain = name:gsub("[^%w_]", "_")
+  return self:knows(plain) and plain or nil
+end
+
 ---Offers a tool to the model.
 ---@param name string
 ---@return lathe.Fault? fault nil: it is in use
@@ -130,6 +144,8 @@ function Registry:use(name)
   end
   if self.groups[name] then
     return nil
+  elseif tools.is_group_off(name, self._chat) then
+    return faults.new(('All tools of the group "%s" are off.'):format(name))
   end
   add_group(self, name, group, listed.is_live)
   if listed.is_live then
@@ -152,7 +168,12 @@ end
 ---@return boolean added
 ---@return string? message why not
 function Registry:add(name)
+  local is_new = not (self.in_use[name] or self.groups[name])
   local fault = self:use(name)
+  if not fault and is_new then
+    -- Whoever types a mention sees it; what code adds would go unseen.
+    self._chat:show_context(name)
+  end
   return fault == nil, fault and fault.message
 end
 

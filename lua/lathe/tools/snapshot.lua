@@ -59,7 +59,9 @@ local function add_groups(snapshot, source, groups)
     if not snapshot.groups[one.name] then
       one.source = source
       snapshot.groups[one.name] = one
-      snapshot.group_names[#snapshot.group_names + 1] = one.name
+      if one.group then
+        snapshot.group_names[#snapshot.group_names + 1] = one.name
+      end
     end
   end
 end

@@ -41,7 +41,7 @@ local readable = require("lathe.readable").text
 
 ---@class lathe.ListedGroup
 ---@field name string
----@field group lathe.ToolGroup
+---@field group lathe.ToolGroup? nil: no group of this name counts
 ---@field is_live? boolean a chat that uses it has whatever members it has at each request
 ---@field source lathe.Source? filled in by `tools/init.lua`
 

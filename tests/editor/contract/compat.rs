@@ -57,13 +57,9 @@ fn what_is_not_supported_raises_an_error_that_names_it() {
     let editor = editor();
     editor.lua("require('lathe.compat.codecompanion').enable()");
     for (code, what) in [
-        ("require('codecompanion.http')", "the module codecompanion.http is not supported"),
+        ("require('codecompanion.acp')", "the module codecompanion.acp is not supported"),
         ("require('codecompanion').inline()", "codecompanion.inline is not supported"),
         ("require('codecompanion.utils').scan()", "codecompanion.utils.scan is not supported"),
-        (
-            "return require('codecompanion.config').prompt_library",
-            "codecompanion.config.prompt_library is not supported",
-        ),
         ("require('codecompanion.utils.log').set_root()", "codecompanion.utils.log.set_root is not supported"),
         (
             "require('codecompanion.interactions.chat.tools').new()",

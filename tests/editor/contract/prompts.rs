@@ -68,7 +68,7 @@ fn groups_bring_their_prompt_and_can_leave_out_the_others() {
         editor.run("setup");
         editor.run_with("group", vec![opts.into()]);
         assert_eq!(ask(&editor, "Use @{both} now"), system, "{opts}");
-        assert_eq!(editor.lua_text("return user"), "Use a, b (both) now");
+        assert_eq!(editor.lua_text("return user"), "Use a, b tools (both) now");
         assert!(
             editor.lua_bool(
                 "local g = chat.tool_registry.groups.both return g.tools[2] == 'b' and g.opts.collapse_tools"

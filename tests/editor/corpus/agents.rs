@@ -89,12 +89,12 @@ fn cc_generation_setup_question_label_and_refusal_get_the_agent() {
             "'test_runner', { cmd = 'echo fine', flag = 'testing' }, 'test_runner', { cmd = 'false' }",
             "one('test_runner')",
         );
-        editor.wait_lua("shown():find('Run `echo fine` in chat ' .. chat.id .. '?', 1, true)");
+        editor.wait_lua("is_asking() and shown():find('Run `echo fine` in chat ' .. chat.id .. '?', 1, true)");
         assert!(
             editor.lua_bool("return shown():find('echo fine #' .. chat.id, 1, true) ~= nil and setup_chat == chat.id")
         );
         editor.input("<Esc>g2");
-        editor.wait_lua("shown():find('Run `false` in chat', 1, true)");
+        editor.wait_lua("is_asking() and shown():find('Run `false` in chat', 1, true)");
         editor.input("g3<CR>");
         assert_eq!(editor.turn_over(), ["echo fine: fine", "The user did not want `false`"]);
         assert!(editor.lua_bool("return chat.tool_registry.flags.testing"));
@@ -113,9 +113,9 @@ fn cc_generation_arguments_stand_for_the_command_of_a_function() {
             "'file_writer', { action = 'create', path = path, contents = 'x' }, 'file_writer', { action = 'delete', path = '/no/such/file' }",
             "one('file_writer')",
         );
-        editor.wait_lua("shown():find('create the file made.txt?', 1, true)");
+        editor.wait_lua("is_asking() and shown():find('create the file made.txt?', 1, true)");
         editor.input("<Esc>g2");
-        editor.wait_lua("shown():find('delete the file file?', 1, true)");
+        editor.wait_lua("is_asking() and shown():find('delete the file file?', 1, true)");
         editor.input("g2");
         let results = editor.turn_over();
         assert_eq!(results[0], "create: created made.txt");
@@ -153,7 +153,9 @@ fn cc_generation_cmd_tool_takes_an_older_output_function() {
 fn cc_generation_functions_with_fewer_parameters_run() {
     either_way(|editor| {
         editor.play("'no_params', {}", "{ no_params = vim.tbl_extend('force', corpus('tools', 'no_params'), { opts = { requires_approval = true } }) }");
-        editor.wait_lua("shown():find('What time is it?', 1, true) and shown():find('no_params  clock', 1, true)");
+        editor.wait_lua(
+            "is_asking() and shown():find('What time is it?', 1, true) and shown():find('no_params  clock', 1, true)",
+        );
         editor.input("<Esc>g2");
         assert_eq!(editor.turn_over(), ["it is midnight"]);
         assert_eq!(editor.lua_text("return left"), "no_params");
@@ -171,7 +173,7 @@ fn cc_generation_varargs_are_read_as_the_newest() {
                  return tool
                end)() }",
         );
-        editor.wait_lua("shown():find('Run the \"asks\" tool?', 1, true)");
+        editor.wait_lua("is_asking() and shown():find('Run the \"asks\" tool?', 1, true)");
         editor.input("<Esc>g3too late<CR>");
         assert_eq!(editor.turn_over(), ["varargs ran", "bad: varargs ran", "no: too late"]);
         assert!(editor.lua_bool("return seen[1] == 'setup varargs true' and seen[#seen] == 'on_exit asks true'"));
@@ -208,9 +210,9 @@ fn cc_generation_callable_tables_are_functions() {
 fn cc_generation_tools_inherit_through_metatables() {
     either_way(|editor| {
         editor.play("'square', { n = 3 }, 'negate', { n = 4 }", "corpus('tools', 'class_tool')");
-        editor.wait_lua("shown():find('Let Squaring run?', 1, true)");
+        editor.wait_lua("is_asking() and shown():find('Let Squaring run?', 1, true)");
         editor.input("<Esc>g2");
-        editor.wait_lua("shown():find('Let Negating run?', 1, true)");
+        editor.wait_lua("is_asking() and shown():find('Let Negating run?', 1, true)");
         editor.input("g2");
         assert_eq!(editor.turn_over(), ["Squaring gives 9", "Negating gives -4"]);
         assert!(editor.lua_bool("return class_setup == 'Negating in ' .. chat.id"));
@@ -263,14 +265,14 @@ fn cc_generation_reason_of_a_refusal_comes_in_either_form() {
     ] {
         let editor = compatible();
         editor.play(&format!("'{tool}', {{}}"), &format!("one('{tool}')"));
-        editor.wait_lua(&format!("shown():find('Run the \"{tool}\" tool?', 1, true)"));
+        editor.wait_lua(&format!("is_asking() and shown():find('Run the \"{tool}\" tool?', 1, true)"));
         editor.input(&format!("<Esc>{key}"));
         assert_eq!(editor.turn_over(), [result]);
     }
     // 'feedback' and 'feedback_text' run without the compatibility modules, too.
     let editor = editor();
     editor.play("'feedback', {}", "one('feedback')");
-    editor.wait_lua("shown():find('Run the \"feedback\" tool?', 1, true)");
+    editor.wait_lua("is_asking() and shown():find('Run the \"feedback\" tool?', 1, true)");
     editor.input("<Esc>g3later<CR>");
     assert_eq!(editor.turn_over(), ["The user will not plant: later (function)"]);
 }

@@ -10,7 +10,7 @@ fn play_auto(editor: &Editor, calls: &str, tools: &str) {
 
 #[track_caller]
 fn is_asked(editor: &Editor, question: &str) {
-    editor.wait_lua(&format!("chat.questions[1] and shown():find([[{question}]], 1, true)"));
+    editor.wait_lua(&format!("is_asking() and shown():find([[{question}]], 1, true)"));
 }
 
 #[test]

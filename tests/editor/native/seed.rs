@@ -119,9 +119,9 @@ fn n05_the_alias_is_opt_in_names_what_it_has_not_and_never_hides_the_real_plugin
     let names = script("known_names");
     assert_eq!(editor.lua_text(&names), ["function"; 8].join(" "));
     let missing =
-        "local ok, e = pcall(function() return require('mcphub').get_hub_instance() end) return tostring(ok) .. e";
+        "local ok, e = pcall(function() return require('mcphub').get_marketplace() end) return tostring(ok) .. e";
     let missing = editor.lua_text(missing);
-    assert!(missing.starts_with("false") && missing.contains("mcphub.get_hub_instance is not supported"), "{missing}");
+    assert!(missing.starts_with("false") && missing.contains("mcphub.get_marketplace is not supported"), "{missing}");
     let module = editor.lua_text("local ok, e = pcall(require, 'mcphub.extensions') return tostring(ok) .. e");
     assert!(module.contains("the module mcphub.extensions is not supported"), "{module}");
 

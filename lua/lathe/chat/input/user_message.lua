@@ -5,6 +5,7 @@ local M = {}
 local context = require("lathe.chat.input.context")
 local mentions = require("lathe.tools.mentions")
 local server_mentions = require("lathe.chat.input.server_mentions")
+local nearest = require("lathe.nearest")
 local notify = require("lathe.notify")
 local readable = require("lathe.readable").text
 local tools = require("lathe.tools")
@@ -16,7 +17,7 @@ local tools = require("lathe.tools")
 ---@return string[] unknown
 local function mentioned(chat, text)
   return mentions.replace(text, function(name)
-    return chat.tool_registry:knows(name)
+    return chat.tool_registry:real_name(name) or false
   end)
 end
 
@@ -31,7 +32,9 @@ local function add_tools(chat, text)
     end
   end
   for _, name in ipairs(unknown) do
-    notify.warn(('There is no tool or group "%s".%s'):format(name, tools.excuse()))
+    local near = nearest.name(name, tools.names(false, chat))
+    local hint = near and (" Did you mean @{%s}?"):format(near) or ""
+    notify.warn(('There is no tool or group "%s".%s%s'):format(name, hint, tools.excuse()))
     chat.tool_registry:expect(name)
   end
 end

@@ -19,9 +19,20 @@ local source, changed = lua_entries.new({
 ---@class lathe.RegisteredTools : lathe.Source
 local M = source
 
+local own_version = source.version
+
+---Has a function called whenever somebody asks whether anything has changed: what it registers counts at once.
+---@param look fun()
+function M.watch(look)
+  function source.version()
+    look()
+    return own_version()
+  end
+end
+
 ---Makes a tool known; it replaces one of the same name.
 ---@param name string
----@param entry table as in `interactions.chat.tools`
+---@param entry table|false|nil as in `interactions.chat.tools`; false: none of this name counts
 function M.register(name, entry)
   entries[name] = entry
   changed()
@@ -36,7 +47,7 @@ end
 
 ---Makes a group known; it replaces one of the same name.
 ---@param name string
----@param group lathe.ToolGroup as in `interactions.chat.tools.groups`
+---@param group lathe.ToolGroup|false|nil as in `interactions.chat.tools.groups`; false: none of this name counts
 function M.register_group(name, group)
   groups[name] = group
   changed()
