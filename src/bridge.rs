@@ -5,6 +5,7 @@ mod approvals;
 mod chats;
 mod commands;
 mod fields;
+mod files;
 mod guard;
 mod keys;
 mod native;
@@ -72,6 +73,7 @@ impl Exports<'_> {
         self.permissions()?;
         self.commands()?;
         self.keys()?;
+        self.files()?;
         self.native()?;
         self.hot()
     }

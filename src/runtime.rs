@@ -2,6 +2,7 @@
 
 pub mod approvals;
 pub mod commands;
+pub mod file_lock;
 pub mod http;
 pub mod inbox;
 pub mod judge;

@@ -24,7 +24,10 @@ local function write(level, text)
   end
   if file:seek("end") > MAX_BYTES then
     file:close()
-    uv.fs_rename(M.path, M.path .. ".1")
+    local stat = uv.fs_stat(M.path) -- another Neovim may have done it meanwhile
+    if stat and stat.size > MAX_BYTES then
+      uv.fs_rename(M.path, M.path .. ".1")
+    end
     file = io.open(M.path, "a")
     if not file then
       return

@@ -230,6 +230,9 @@ error("lathe.types is for the language server only")
 ---@field copied "busy"|"read_only"|"elsewhere"|nil why it goes on in a copy
 ---@field loaded userdata for `restore_chat`
 
+---@class lathe.FileLock : userdata
+---@field release fun(self: lathe.FileLock)
+
 ---A command cmd to run.
 ---@class lathe.CommandCmd
 ---@field chat integer
@@ -302,6 +305,7 @@ error("lathe.types is for the language server only")
 ---@field run_command fun(o: lathe.CommandCmd): string? why nothing was run
 ---@field add_secrets fun(o: { values: string[], url: string, headers: table<string, string> }) commands do not see them
 ---@field run_key_command fun(o: table): integer number of the reply: the key
+---@field lock_file fun(o: { path: string }): lathe.FileLock|string why there is none
 ---@field last_line fun(call: integer): string? what its command printed last
 ---@field finish_cmd fun(chat: integer, call: integer, cmd: integer, succeeded: boolean)
 ---@field add_output fun(chat: integer, call: integer, content: string)

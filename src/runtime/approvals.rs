@@ -1,18 +1,17 @@
 //! The approvals of projects: one small JSON file for all of them, shared by every editor of the user. One thread reads and
 //! writes it, in the order in which it is asked to; an editor that reads finds the old file or the new one, never half of one.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
+use super::file_lock::{FileLock, LockError};
 use super::inbox::Inbox;
 use super::lock;
 use crate::engine::event::{CallEvent, ChatId, Event};
@@ -133,8 +132,7 @@ enum Change {
 fn change(path: &Path, change: Change, project: &str, approval: &Approval) -> Result<(), ApprovalsError> {
     let failed = |source| ApprovalsError::Write { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("."));
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
-    let _locked = hold_lock(path)?;
+    let _locked = FileLock::take(&path.with_extension("lock"), LOCK_LIMIT)?;
     let mut approvals = read(path)?;
     let at = approvals.iter().position(|saved| saved.is(project, approval));
     match (change, at) {
@@ -156,23 +154,11 @@ fn change(path: &Path, change: Change, project: &str, approval: &Approval) -> Re
     Ok(())
 }
 
-/// Keeps other editors from writing until it is dropped. A file of its own: the other one is replaced. It is never removed,
-/// or two editors could each hold the lock of a different one.
-fn hold_lock(path: &Path) -> Result<File, ApprovalsError> {
-    let path = path.with_extension("lock");
-    let failed = |source| ApprovalsError::Write { path: path.clone(), source };
-    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(failed)?;
-    let began = Instant::now();
-    loop {
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(file),
-            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) if began.elapsed() < LOCK_LIMIT => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {
-                return Err(ApprovalsError::Locked { path });
-            }
-            Err(errno) => return Err(failed(errno.into())),
+impl From<LockError> for ApprovalsError {
+    fn from(error: LockError) -> Self {
+        match error {
+            LockError::Failed { path, source } => Self::Write { path, source },
+            LockError::Held { path } => Self::Locked { path },
         }
     }
 }

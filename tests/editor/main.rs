@@ -41,6 +41,7 @@ mod questions;
 mod random_keys;
 mod resume;
 mod screens;
+mod shared_files;
 mod sources;
 mod text;
 mod turns;

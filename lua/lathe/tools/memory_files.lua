@@ -2,6 +2,8 @@
 -- but what the user has listed.
 local M = {}
 
+local shared_file = require("lathe.shared_file")
+
 local uv = vim.uv
 
 local ROOT = "/memories"
@@ -128,23 +130,8 @@ local function write(place, text)
   if #text > MAX_BYTES then
     return ("Error: %s would be longer than 1 MiB."):format(place.shown)
   end
-  local made = pcall(vim.fn.mkdir, vim.fs.dirname(place.path), "p", tonumber("700", 8))
-  local stat = uv.fs_stat(place.path)
-  local fd, temporary = nil, nil
-  if made then
-    fd, temporary = uv.fs_mkstemp(place.path .. ".XXXXXX")
-  end
-  local written = fd and uv.fs_write(fd, text) == #text
-  if fd then
-    uv.fs_fchmod(fd, stat and stat.mode % 4096 or tonumber("600", 8))
-    uv.fs_close(fd)
-  end
-  if not written or not uv.fs_rename(temporary, place.path) then
-    if fd then
-      uv.fs_unlink(temporary)
-    end
-    return ("Error: %s cannot be written."):format(place.shown)
-  end
+  local err = shared_file.replace(place.path, text)
+  return err and ("Error: %s cannot be written: %s"):format(place.shown, err)
 end
 
 ---@param text string
@@ -307,12 +294,22 @@ end
 ---@param listed any
 ---@return string text for the model
 ---@return boolean succeeded
+---@return boolean is_locked another Neovim changes the files at this moment
 function M.run(args, listed)
   local place, message = M.place(args.command == "rename" and args.old_path or args.path, listed)
   local command = commands[args.command]
-  local text = not command and "Error: There is no such command." or message or command(place, args, listed)
+  local text = not command and "Error: There is no such command." or message
+  local err
+  if not text and args.command == "view" then
+    text = command(place, args)
+  elseif not text then
+    err, text = shared_file.locked(root() .. ".lock", function()
+      return command(place, args, listed)
+    end)
+    text = text or "Error: Nothing was changed: " .. err
+  end
   local failed = vim.startswith(text, "Error: ")
-  return failed and text:sub(#"Error: " + 1) or text, not failed
+  return failed and text:sub(#"Error: " + 1) or text, not failed, err ~= nil
 end
 
 return M

@@ -3,6 +3,9 @@
 
 local memory_files = require("lathe.tools.memory_files")
 
+-- For so long another Neovim may change the files.
+local RETRY_MS, MAX_TRIES = 25, 100
+
 ---@param description string
 ---@return table
 local function text(description)
@@ -39,9 +42,18 @@ return {
   system_prompt = "You have a memory tool: files below /memories last from chat to chat. Look at /memories before you "
     .. "begin a task, and write down what will help later. What you have not written is gone after this chat.",
   cmds = {
-    function(self, args)
-      local result, succeeded = memory_files.run(args, self.tool.opts.whitelist)
-      return { status = succeeded and "success" or "error", data = result }
+    function(self, args, opts)
+      local function try(tries_left)
+        local result, succeeded, is_locked = memory_files.run(args, self.tool.opts.whitelist)
+        if is_locked and tries_left > 0 then
+          vim.defer_fn(function()
+            try(tries_left - 1)
+          end, RETRY_MS)
+        else
+          opts.output_cb({ status = succeeded and "success" or "error", data = result })
+        end
+      end
+      try(MAX_TRIES)
     end,
   },
   opts = { whitelist = {} },
