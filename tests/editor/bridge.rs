@@ -1,44 +1,12 @@
 //! The library in a real Neovim: its exports, the pump, the guards, the end. The performers are stand-ins written here.
 
-use crate::support::{Editor, Setup};
+use std::time::{Duration, Instant};
 
-/// `lib`, and `seen`: what each performer was called with. A performer does `act[name]`, when there is one.
-const START: &str = r#"
-package.cpath = vim.api.nvim_get_runtime_file("lua/lathe_core.so", false)[1]:gsub("lathe_core.so$", "?.so")
-lib, seen, act = require("lathe_core"), {}, {}
-performers = {}
-for name in ([[take_input hold_input start_turn send_request finish_request show_text show_reasoning show_provider_call add_message take_back_message cut_history add_call restore_message restore_call reply
-    start_batch finish_batch prepare_call find_fact load_permissions find_wants ask_judge end_judge ask_approval close_question run_cmd store_text kill_jobs run_output
-    run_exit finish_call notify tell finish_turn clear_chat close_chat log]]):gmatch("%S+") do
-  performers[name] = function(...)
-    seen[#seen + 1] = { name, ... }
-    if act[name] then
-      return act[name](...)
-    end
-  end
-end
-function find(name)
-  return vim.tbl_filter(function(entry) return entry[1] == name end, seen)
-end
-function idle()
-  local counts = lib.counts()
-  return counts.events == 0 and counts.effects == 0
-end
-function open()
-  local id = lib.open_chat({ auto_submit_success = true, auto_submit_errors = true, max_parallel = 4, max_lines = 2000, max_bytes = 51200 })
-  lib.load_permissions({ chat = id, session = "/", home = "/", config_home = "/no/such", readable = {}, rules = {}, agent = "build", tools = {} })
-  return id
-end
-function tools(schema)
-  return lib.tool_set({ tools = { { name = "t", schema = schema, numeric_strings = true, parallel = false } } })
-end
-act.prepare_call = function() return true, 1, 0, "run", nil end
-act.run_cmd = function() return true end
-"#;
+use crate::support::{Editor, Setup, at_best, script};
 
 fn started() -> Editor {
     let editor = Editor::start();
-    editor.lua(START);
+    editor.run("start");
     editor.lua("lib.start(performers) chat = open()");
     editor
 }
@@ -46,7 +14,7 @@ fn started() -> Editor {
 #[test]
 fn unknown_missing_and_wrong_fields_are_named() {
     let editor = Editor::start();
-    editor.lua(START);
+    editor.run("start");
     editor.lua("function fault(f, ...) local ok, err = pcall(f, ...) assert(not ok) return tostring(err) end");
     for (call, message) in [
         ("lib.start, {}", "start: the field `take_input` is missing"),
@@ -72,20 +40,7 @@ fn unknown_missing_and_wrong_fields_are_named() {
 #[test]
 fn arguments_are_what_vim_json_decode_gives() {
     let editor = started();
-    editor.lua(
-        r#"
-        text = [=[{"null":null,"dict":{},"list":[],"deep":[[{"a":[null,{}]}]],"number":-1.5e3,"big":9007199254740991,
-                  "text":"ä\u0000\ud83d\ude00","yes":true}]=]
-        lib.request_calls({ chat = chat, calls = { { name = "t", arguments = text } }, tools = tools(), submit = false })
-        function same(a, b)
-          if type(a) ~= "table" or type(b) ~= "table" then return a == b end
-          if getmetatable(a) ~= getmetatable(b) then return false end
-          for key, value in pairs(a) do if not same(value, b[key]) then return false end end
-          for key in pairs(b) do if a[key] == nil then return false end end
-          return true
-        end
-        "#,
-    );
+    editor.run("decoded");
     editor.wait_lua("#find('finish_call') == 1");
     assert!(editor.lua_bool("return same(find('prepare_call')[1][4], vim.json.decode(text))"));
 }
@@ -93,13 +48,7 @@ fn arguments_are_what_vim_json_decode_gives() {
 #[test]
 fn a_schema_from_an_empty_table_and_a_number_in_a_string_work() {
     let editor = started();
-    editor.lua(
-        r#"
-        local calls = { { name = "t", arguments = '{"n":"5"}' }, { name = "t", arguments = '{"n":"x"}' } }
-        local schema = '{"properties":{"n":{"type":"integer"},"any":[]},"$defs":[]}'
-        lib.request_calls({ chat = chat, calls = calls, tools = tools(schema), submit = false })
-        "#,
-    );
+    editor.run("empty_schema");
     editor.wait_lua("#find('finish_call') == 2");
     assert_eq!(editor.lua_text("return find('prepare_call')[1][4].n"), "5");
     assert_eq!(editor.lua_int("return #find('prepare_call')"), 1);
@@ -110,15 +59,7 @@ fn a_schema_from_an_empty_table_and_a_number_in_a_string_work() {
 #[test]
 fn exports_work_in_a_fast_event() {
     let editor = started();
-    editor.lua(
-        r#"
-        act.take_input = function() return "hi" end
-        vim.uv.new_timer():start(1, 0, function()
-          was_fast = vim.in_fast_event()
-          lib.submit({ chat = chat })
-        end)
-        "#,
-    );
+    editor.run("fast_event");
     editor.wait_lua("#find('send_request') == 1");
     assert!(editor.lua_bool("return was_fast"));
 }
@@ -151,13 +92,7 @@ fn a_panic_of_another_thread_is_in_the_log_with_its_place() {
 fn a_throw_of_any_performer_ends_in_a_result_and_the_turn_goes_on() {
     for performer in ["prepare_call", "run_cmd", "run_output", "run_exit", "find_fact", "ask_approval", "add_call"] {
         let editor = started();
-        editor.lua(
-            r#"
-            act.prepare_call = function() return true, 1, 31, "function", nil end
-            act.find_fact = function() return true end
-            act.ask_approval = function(chat, call) lib.answer({ chat = chat, call = call, answer = "accept" }) end
-            "#,
-        );
+        editor.run("answering");
         editor.lua(&format!("act.{performer} = function() error('thrown on purpose') end"));
         editor.lua(
             "lib.request_calls({ chat = chat, calls = { { name = 't', arguments = '' } }, tools = tools(), submit = false })",
@@ -180,20 +115,7 @@ fn a_throw_of_the_log_itself_is_the_end_of_it() {
 #[test]
 fn a_tool_that_waits_for_other_calls_does_not_stop_the_pump() {
     let editor = started();
-    editor.lua(
-        r#"
-        other = open()
-        act.run_cmd = function(id)
-          if id == chat then
-            waited = vim.wait(10000, function() return #find("finish_turn") == 1 end)
-          end
-          return true
-        end
-        for _, id in ipairs({ chat, other }) do
-          lib.request_calls({ chat = id, calls = { { name = "t", arguments = "" } }, tools = tools(), submit = false })
-        end
-        "#,
-    );
+    editor.run("waiting");
     editor.wait_lua("#find('finish_turn') == 2");
     assert!(editor.lua_bool("return waited"));
 }
@@ -219,16 +141,11 @@ fn a_burst_of_events_is_worked_off_in_slices() {
 #[test]
 fn a_library_that_was_loaded_in_a_coroutine_outlives_it() {
     let editor = Editor::start();
-    editor.lua(&format!("coroutine.wrap(function() {START} lib.start(performers) end)()"));
-    editor.lua(
-        r#"
-        for _ = 1, 10000 do coroutine.create(function() end) end
-        collectgarbage() collectgarbage()
-        act.run_cmd = function() inside = coroutine.running() or "main" return true end
-        chat = open()
-        lib.request_calls({ chat = chat, calls = { { name = "t", arguments = "" } }, tools = tools(), submit = false })
-        "#,
-    );
+    editor.lua(&format!(
+        "coroutine.wrap(function() (function(...) {} end)() lib.start(performers) end)()",
+        script("start")
+    ));
+    editor.run("collected");
     editor.wait_lua("#find('finish_turn') == 1");
     assert_eq!(editor.lua_text("return tostring(inside)"), "main");
 }
@@ -236,33 +153,17 @@ fn a_library_that_was_loaded_in_a_coroutine_outlives_it() {
 #[test]
 fn quitting_while_a_request_hangs_takes_no_time_and_no_error() {
     for shut_down in [true, false] {
-        let mut editor = Setup::default().start();
-        editor.lua(START);
-        editor.lua(
-            r#"
-            lib.start(performers)
-            chat = open()
-            act.take_input = function() return "hi" end
-            act.send_request = function(id, request)
-              lib.start_request({ chat = id, request = request, tools = tools(), system = {}, wire = "scripted",
-                turn = '{"text":"a","hang":true}' })
-            end
-            lib.submit({ chat = chat })
-            "#,
-        );
-        editor.wait_lua("#find('show_text') == 1");
-        if shut_down {
-            editor.lua(
-                r#"
-                vim.api.nvim_create_autocmd("VimLeavePre", { callback = function()
-                  lib.shutdown()
-                  lib.submit({ chat = chat })
-                end })
-                "#,
-            );
-        }
-        let start = std::time::Instant::now();
-        assert_eq!(editor.quit(), Some(0));
-        assert!(start.elapsed().as_millis() < 1500, "{:?}", start.elapsed());
+        at_best(Duration::from_millis(1500), || {
+            let mut editor = Setup::default().start();
+            editor.run("start");
+            editor.run("hanging_request");
+            editor.wait_lua("#find('show_text') == 1");
+            if shut_down {
+                editor.run("shut_down_early");
+            }
+            let start = Instant::now();
+            assert_eq!(editor.quit(), Some(0));
+            start.elapsed()
+        });
     }
 }

@@ -5,47 +5,16 @@ use std::fs;
 use crate::chat;
 use crate::support::Editor;
 
-/// `told`: what the user was told. `lathe_setup(chat, more)`: options with a scripted provider that calls `calls`.
-const LISTEN: &str = r#"
-told = {}
-vim.notify = function(text) told[#told + 1] = text end
-function all_told() return table.concat(told, "\n") end
-function times(text) return select(2, all_told():gsub(vim.pesc(text), "")) end
-"#;
-
 fn editor() -> Editor {
     let editor = chat::editor();
-    editor.lua(LISTEN);
+    editor.run("listen");
     editor
 }
 
 #[test]
 fn unknown_options_and_wrong_types_are_told_once_with_their_path_and_the_rest_works() {
     let editor = editor();
-    editor.lua(
-        r#"
-        require("lathe").setup({
-          adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = { answer("t", {}), { text = "done" } } }), bad = 5 } },
-          colour = "red",
-          interactions = {
-            chat = {
-              adapter = "fake",
-              roles = { user = "Ich", llm = 5 },
-              sytem_prompt = "x",
-              keymaps = { send = "x", teleport = { modes = { n = "gz" } } },
-              tools = {
-                t = tool("t", { function() return { status = "success", data = "ran" } end }),
-                broken = "calculator",
-                opts = { auto_submit_errors = "yes", max_parallel = "4", timeout = "x", default_tools = "t" },
-                groups = { g = "t" },
-              },
-            },
-          },
-          permission = 5,
-          display = { chat = { window = { width = "wide", layout = "vertical" } }, icons = 5 },
-          tool_output = { max_lines = {} },
-        })"#,
-    );
+    editor.run("wrong_options");
     editor.wait_lua("#told > 0");
     for path in [
         "adapters.http.bad: expected",
@@ -94,13 +63,7 @@ fn p31_a_bad_rule_is_told_with_its_path() {
 #[test]
 fn tools_in_a_list_are_told_and_break_nothing() {
     let editor = editor();
-    editor.lua(
-        r#"
-        require("lathe").setup({
-          adapters = { http = { { name = "x" } } },
-          interactions = { chat = { tools = { { name = "x" }, fine = tool("fine", {}), groups = { { tools = {} } } } } },
-        })"#,
-    );
+    editor.run("lists");
     editor.wait_lua("#told == 1");
     for path in ["adapters.http.1", "interactions.chat.tools.1", "interactions.chat.tools.groups.1"] {
         let message = format!("{path}: expected a name = value, got an item of a list");
@@ -148,22 +111,7 @@ fn senseless_values_stop_no_chat() {
         "tool_output = { max_lines = 0/0, max_bytes = 1/0 }",
     ] {
         let editor = editor();
-        editor.lua(&format!(
-            r#"
-            ok, why = pcall(function()
-              local options = {{ {options} }}
-              require("lathe").setup(vim.tbl_deep_extend("keep", options, {{
-                adapters = {{ http = {{ fake = require("lathe.adapters").extend("scripted",
-                  {{ turns = {{ answer("t", {{}}), {{ text = "done" }} }} }}) }} }},
-                interactions = {{ chat = {{ adapter = "fake", tools = {{
-                  t = tool("t", {{ function() return {{ status = "success", data = "ran" }} end }}),
-                }} }} }},
-              }}))
-              chat = require("lathe").chat({{ tools = {{ "t", "g", "h" }} }})
-              vim.api.nvim_feedkeys(vim.keycode("g?"), "xt", false)
-              send("go @g @h")
-            end)"#
-        ));
+        editor.run_with("senseless", vec![options.into()]);
         assert!(editor.lua_bool("return ok"), "{options}: {}", editor.lua_text("return vim.inspect(why)"));
         editor.wait_until(options, || {
             let messages = editor.messages();
@@ -197,13 +145,7 @@ fn a_wrong_tool_is_told_once_by_name_and_the_others_work() {
         ("tool('y', {})", "name"),
     ] {
         let editor = editor();
-        editor.lua(&format!(
-            r#"
-            open({{ answer("t", {{}}), {{ text = "done" }} }}, {{
-              x = {entry}, t = tool("t", {{ function() return {{ status = "success", data = "ran" }} end }}),
-            }}, {{ tools = {{}} }})
-            send("Use @{{x}} and @{{t}} and @x")"#
-        ));
+        editor.run_with("wrong_tool", vec![entry.into()]);
         editor.wait_ended(1);
         assert_eq!(editor.results(), ["ran"], "{entry}");
         let told = editor.lua_text("return all_told()");
@@ -218,18 +160,7 @@ fn a_wrong_tool_is_told_once_by_name_and_the_others_work() {
 #[test]
 fn a_schema_that_is_none_is_an_error_of_its_calls_only() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local function with(parameters)
-          local t = tool("x", { function() wrong = true return { status = "success", data = 1 } end })
-          t.schema["function"].parameters = parameters
-          return t
-        end
-        open({ answer("x", { a = 1 }, "t", {}), { text = "done" } }, {
-          x = with({ type = "nonsense", properties = 5 }), t = tool("t", { function() return { status = "success", data = "ran" } end }),
-        })
-        send("go")"#,
-    );
+    editor.run("bad_schema");
     editor.wait_ended(1);
     let results = editor.results();
     assert!(results[0].contains("schema"), "{results:?}");
@@ -242,13 +173,7 @@ fn a_schema_that_is_none_is_an_error_of_its_calls_only() {
 fn tools_come_from_modules_files_and_callbacks_but_never_from_the_working_directory() {
     let editor = editor();
     let home = editor.home.path().to_owned();
-    let code = |name: &str, from: &str| {
-        format!(
-            "loaded = (loaded or '') .. '{from} ' return {{ name = '{name}', cmds = {{ function() return {{ status = 'success', \
-             data = '{from}' }} end }}, schema = {{ type = 'function', ['function'] = {{ name = '{name}' }} }}, output = {{ \
-             success = function(self, stdout, meta) meta.tools.chat:add_tool_output(self, {{ content = stdout[1] }}) end }} }}"
-        )
-    };
+    let code = |name: &str, from: &str| format!("return found({name:?}, {from:?})");
     // The working directory is a repository with traps of every kind.
     let repository = home.join("repository");
     fs::create_dir_all(repository.join("lua/traps")).unwrap();
@@ -263,23 +188,8 @@ fn tools_come_from_modules_files_and_callbacks_but_never_from_the_working_direct
     fs::write(config.join("tools/relative.lua"), code("relative", "config")).unwrap();
     fs::write(home.join("absolute.lua"), code("absolute", "absolute")).unwrap();
     fs::write(home.join("tilde.lua"), code("tilde", "home")).unwrap();
-    editor.lua_with(
-        r#"
-        local repository, home = ...
-        vim.cmd.cd(repository)
-        vim.opt.runtimepath:append(vim.fn.stdpath("config"))
-        vim.opt.runtimepath:append(".")
-        vim.opt.runtimepath:append("")
-        open({ answer("module", {}, "relative", {}, "absolute", {}, "tilde", {}, "called", {}), { text = "done" } }, {
-          module = { path = "mine.module" }, relative = { path = "tools/relative.lua" }, absolute = { path = home .. "/absolute.lua" },
-          tilde = { path = "~/tilde.lua" },
-          called = { callback = function() return tool("called", { function() return { status = "success", data = "called" } end }) end },
-          trap = { path = "trap" }, trap2 = { path = "traps.a" }, trap3 = { path = "trap.lua" }, trap4 = { path = "./trap.lua" },
-          trap5 = { path = "lua/trap.lua" }, trap6 = { path = "traps" }, trap7 = { callback = "trap" },
-        })
-        send("go")"#,
-        vec![repository.to_str().unwrap().into(), home.to_str().unwrap().into()],
-    );
+    editor.run("found");
+    editor.run_with("many_places", vec![repository.to_str().unwrap().into(), home.to_str().unwrap().into()]);
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["module", "config", "absolute", "home", "called"]);
     assert!(!editor.lua_text("return loaded").contains("repository"), "{}", editor.lua_text("return loaded"));
@@ -289,17 +199,7 @@ fn tools_come_from_modules_files_and_callbacks_but_never_from_the_working_direct
 #[test]
 fn disabled_tools_are_not_offered() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local function with(name, enabled)
-          return vim.tbl_extend("force", tool(name, { function() return { status = "success", data = name } end }), { enabled = enabled })
-        end
-        open({ answer("on", {}, "off", {}, "picky", {}, "broken", {}), { text = "done" } }, {
-          on = with("on", function(adapter) return adapter.name == "fake" end), off = with("off", false),
-          picky = with("picky", function() return nil end), broken = with("broken", function() error("thrown") end),
-        })
-        send("go")"#,
-    );
+    editor.run("disabled");
     editor.wait_ended(1);
     let results = editor.results();
     assert_eq!(results[0], "on");
