@@ -92,10 +92,9 @@ impl Pattern {
             [Some(Glob::new(text)), bare, arguments].into_iter().flatten()
         };
         let globs: Vec<_> = std::iter::once(&self.text).chain(&self.expanded).flat_map(globs).collect();
-        // Of a value that may be shorter, each of the two may be taken by another of them: that is not looked for.
-        if globs.iter().any(|glob| glob.surely_matches(value)) {
+        if value.lengths().all(|value| globs.iter().any(|glob| glob.surely_matches(value))) {
             Fit::Surely
-        } else if globs.iter().any(|glob| glob.may_match(value)) {
+        } else if value.lengths().any(|value| globs.iter().any(|glob| glob.may_match(value))) {
             Fit::Maybe
         } else {
             Fit::Never

@@ -60,6 +60,11 @@ impl Value {
         Self { short: short.map(Box::new), ..self }
     }
 
+    /// The value at its longest, and the short one that it may also be.
+    pub fn lengths(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(self.short.as_deref())
+    }
+
     /// The text, when there is no hole in it.
     pub fn known(&self) -> Option<&str> {
         match &self.pieces[..] {
@@ -149,12 +154,8 @@ impl Glob {
         Self(word.chars().map(Place::Letter).chain([Place::Blank, Place::Many]).collect())
     }
 
-    /// Whether some completion of the value matches. Pattern times value steps.
+    /// Whether some completion of the value, at its longest, matches. Pattern times value steps.
     pub fn may_match(&self, value: &Value) -> bool {
-        self.may_match_long(value) || value.short.as_ref().is_some_and(|short| self.may_match_long(short))
-    }
-
-    fn may_match_long(&self, value: &Value) -> bool {
         let end = self.0.len();
         let mut at = vec![false; end + 1];
         at[0] = true;
@@ -193,13 +194,11 @@ impl Glob {
         }
     }
 
-    /// Whether every completion of the value matches. Never wrong where it says so; may miss a pattern that is wide
+    /// Whether every completion of the value, at its longest, matches. Never wrong where it says so; may miss a pattern that is wide
     /// enough only when several of its parts are taken together.
     pub fn surely_matches(&self, value: &Value) -> bool {
         // `?*` and `*?` mean the same; a hole can be taken by the `*` only, on whichever side it stands.
-        let takes =
-            |value: &Value| [true, false].into_iter().any(|ones_first| self.ordered(ones_first).takes_all(value));
-        takes(value) && value.short.as_deref().is_none_or(takes)
+        [true, false].into_iter().any(|ones_first| self.ordered(ones_first).takes_all(value))
     }
 
     fn ordered(&self, ones_first: bool) -> Self {
