@@ -3,6 +3,7 @@
 
 mod inner;
 mod prefix;
+mod variables;
 mod word;
 
 use std::borrow::Cow;
@@ -228,16 +229,26 @@ fn walk(parts: &mut Parts, text: &str, depth: usize) -> Option<()> {
 }
 
 fn visit(parts: &mut Parts, node: Node, text: &str, depth: usize) -> Option<()> {
+    if variables::node_decides(node, text) {
+        parts.commands.push(Command { is_opaque: true, ..plain(node, text) });
+    }
     match node.kind() {
         "command" => command(parts, node, text, depth),
         "declaration_command" | "unset_command" => parts.commands.push(evaluated(node, text)),
         "test_command" => {
             let written = raw(node, text);
             let mut test = plain(node, text);
-            // In `[`, what the grammar takes for a comparison is a redirection.
-            test.is_opaque =
-                (!written.starts_with("[[") && written.contains(['<', '>'])) || quotes_substitution(node, text);
+            // In `[`, what the grammar takes for a comparison is a redirection; where `[[` is a program like any other, so
+            // it is there, and what joins its parts joins commands.
+            let joins = written.contains(['<', '>', '|', '&', ';', '(', '\n']);
+            test.is_opaque = joins || quotes_substitution(node, text);
             parts.commands.push(test);
+        }
+        // Some shells count, to others it is a command in two pairs of parentheses.
+        "compound_statement" if raw(node, text).starts_with("((") => {
+            let inner = raw(node, text).trim_start_matches("((").trim_end_matches("))").trim();
+            let (is_opaque, value) = (!variables::is_simple(inner), Some(Value::from(inner)));
+            parts.commands.push(Command { is_opaque, value, ..plain(node, text) });
         }
         "variable_assignment" => {
             let parent = node.parent().map_or("", |parent| parent.kind());
@@ -348,8 +359,12 @@ fn plain(node: Node, text: &str) -> Command {
 
 /// An assignment. In a quoted value a substitution is text, but where the value is used, a shell may evaluate it.
 fn evaluated(node: Node, text: &str) -> Command {
-    let is_opaque = inner::names_program(raw(node, text)) || quotes_substitution(node, text);
-    Command { is_opaque, ..plain(node, text) }
+    let mut cursor = node.walk();
+    let children = node.named_children(&mut cursor).filter(|child| child.kind() != "variable_assignment");
+    let words: Vec<_> = children.map(|child| Word::read(child, text)).collect();
+    let builtin = raw(node, text).split_ascii_whitespace().next().unwrap_or_default();
+    let sets = variables::are_set_in(raw(node, text)) || variables::are_set_by(builtin, &words);
+    Command { is_opaque: sets || quotes_substitution(node, text), ..plain(node, text) }
 }
 
 /// Whether there is a substitution in quotes that keep it from being one.
@@ -420,7 +435,7 @@ fn command(parts: &mut Parts, node: Node, text: &str, depth: usize) {
         match child.kind() {
             "variable_assignment" => {
                 has_assignments = true;
-                names_program |= inner::names_program(raw(child, text)) || quotes_substitution(child, text);
+                names_program |= variables::are_set_in(raw(child, text)) || quotes_substitution(child, text);
             }
             "file_redirect" | "herestring_redirect" | "heredoc_redirect" => words_behind(&mut words, child, text),
             "comment" => {}

@@ -2,7 +2,7 @@
 //! P-65).
 
 use super::word::{PathText, Word, joined};
-use super::{Command, Parts, PathUse, collect};
+use super::{Command, Parts, PathUse, collect, variables};
 use crate::gate::value::Value;
 
 /// How a program that runs another takes its own arguments.
@@ -304,6 +304,11 @@ fn look_inside(parts: &mut Parts, program: &str, arguments: &[Word], depth: usiz
     if EVALUATING.contains(&program) && arguments.iter().any(|word| holds_substitution(&word.text())) {
         return None;
     }
+    if variables::are_set_by(program, arguments)
+        || (program == "let" && arguments.iter().any(|word| !variables::is_simple(&word.text())))
+    {
+        return None;
+    }
     // `-f -`: it reads what it is to do.
     if matches!(program, "make" | "gmake" | "sed" | "awk" | "gawk" | "mawk" | "nawk")
         && arguments.iter().any(|word| is_input(word.text().trim_start_matches("-f").trim_start_matches("--file=")))
@@ -316,7 +321,7 @@ fn look_inside(parts: &mut Parts, program: &str, arguments: &[Word], depth: usiz
     if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == program) {
         let rest = wrapper.inner(arguments)?;
         let given = &arguments[..arguments.len() - rest.len()];
-        if given.iter().any(|word| names_program(&word.text())) {
+        if given.iter().any(|word| variables::are_set_in(&word.text())) {
             return None;
         }
         if program == "xargs" {
@@ -352,15 +357,6 @@ fn look_inside(parts: &mut Parts, program: &str, arguments: &[Word], depth: usiz
         "sed" | "gsed" => sed(arguments),
         _ => Some(()),
     }
-}
-
-/// Whether some words set a variable that says what other programs run.
-pub fn names_program(assignments: &str) -> bool {
-    const NAMES: &[&str] =
-        &["BASH_ENV", "ENV", "EDITOR", "VISUAL", "GIT_EXTERNAL_DIFF", "GIT_SSH", "LD_PRELOAD", "LESSOPEN", "LESSCLOSE"];
-    assignments.split_ascii_whitespace().filter_map(|word| word.split_once('=')).any(|(name, _)| {
-        NAMES.contains(&name) || name.ends_with("PAGER") || name.ends_with("_EDITOR") || name.ends_with("_COMMAND")
-    })
 }
 
 /// Whether a text would run something if it were evaluated.
