@@ -20,6 +20,7 @@ mod demo;
 mod docs;
 mod handlers_once;
 mod harness;
+mod held;
 mod hostile;
 mod hostile_provider;
 mod inert;

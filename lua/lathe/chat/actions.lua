@@ -35,7 +35,12 @@ end
 ---@type table<string, fun(chat: lathe.Chat)>
 return {
   send = function(chat)
-    vim.cmd.stopinsert()
+    if vim.fn.pumvisible() == 1 then
+      -- While a menu is open nothing else ends an insert.
+      vim.api.nvim_feedkeys(vim.keycode("<C-\\><C-n>"), "ni", false)
+    else
+      vim.cmd.stopinsert()
+    end
     -- While a turn runs there is nothing to send again: an empty input would wait for nothing.
     if not chat.is_running or chat.render:input() then
       chat:submit()

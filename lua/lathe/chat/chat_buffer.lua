@@ -13,6 +13,7 @@ local input_hints = require("lathe.chat.draw.input_hints")
 local keymaps = require("lathe.chat.keymaps")
 local question = require("lathe.chat.ask.question")
 local session_files = require("lathe.chat.session_files")
+local held_lines = require("lathe.chat.draw.held_lines")
 
 ---@return integer bufnr
 function M.create()
@@ -33,6 +34,7 @@ function M.dress(chat)
   local group = api.nvim_create_augroup("lathe.chat." .. chat.id, {})
   highlight.start(chat.render, group)
   input_hints.watch(chat.render, group)
+  held_lines.watch(chat.render, group)
   completion.start(chat, group)
   api.nvim_create_autocmd("BufUnload", {
     group = group,

@@ -210,6 +210,12 @@ function Chat:submit()
       self:submit()
     end)
   end
+  local function again()
+    self:submit()
+  end
+  if self.render:when_open(again) then
+    return
+  end
   if user_message.check(self) and not server_mentions.take_over(self) then
     core.lib.submit({ chat = self.id })
   end

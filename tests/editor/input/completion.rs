@@ -75,13 +75,14 @@ fn a_menu_that_was_closed_stays_closed_while_the_model_writes() {
     editor.lua("vim.cmd('redraw')");
     assert_eq!(editor.lua_int("return vim.fn.pumvisible()"), 0);
     assert_eq!(editor.lua_text("return vim.fn.mode() .. vim.api.nvim_get_current_line()"), "i@");
-    // The next letter opens it again; text that comes meanwhile leaves the menu and what is chosen in it alone.
+    // The next letter opens it again; text that comes meanwhile waits until something is chosen.
     editor.input("g");
     editor.wait_lua("words() == '@{grep-files} @{grep_search}'");
     editor.lua("chat:add_message({ role = 'llm', content = 'and yet more' })");
-    editor.wait_buffer("and yet more");
+    editor.wait_lua("chat.render.is_held");
     editor.input("<C-n><C-n><C-y>!");
     editor.wait_lua("vim.api.nvim_get_current_line() == '@{grep_search}!'");
+    editor.wait_buffer("and yet more");
     editor.assert_quiet();
 }
 

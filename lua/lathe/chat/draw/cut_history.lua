@@ -40,19 +40,16 @@ function Cutting:cut_answer()
   if not self:is_alive() then
     return
   end
-  self:flush_all()
-  local row = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_answer, 1, {})[1]
-  if row and row + 1 < self:input_row() then
-    cut_from(self, row + 1)
-  end
+  self:in_order(function()
+    local row = api.nvim_buf_get_extmark_by_id(self.bufnr, ns_answer, 1, {})[1]
+    if row and row + 1 < self:input_row() then
+      cut_from(self, row + 1)
+    end
+  end)
 end
 
----Removes the user's last message and all that came of it.
-function Cutting:cut_to_last_message()
-  if not self:is_alive() then
-    return
-  end
-  self:flush_all()
+---@param self lathe.Render
+local function cut_to_last_message(self)
   local mark = self.last_message and api.nvim_buf_get_extmark_by_id(self.bufnr, ns_heading, self.last_message, {})
   if mark and mark[1] and mark[1] < self:input_row() then
     cut_from(self, mark[1])
@@ -65,14 +62,17 @@ function Cutting:cut_to_last_message()
   end
 end
 
----Removes the history; what the user is typing stays.
-function Cutting:clear()
-  self.queue, self.dirty, self.live, self.to_fold = {}, {}, {}, {}
-  self.states, self.sources, self.reasoning = {}, {}, nil
-  self.tail, self.role, self.carry, self.last_message = nil, nil, "", nil
-  if not self:is_alive() then
-    return
+---Removes the user's last message and all that came of it.
+function Cutting:cut_to_last_message()
+  if self:is_alive() then
+    self:in_order(function()
+      cut_to_last_message(self)
+    end)
   end
+end
+
+---@param self lathe.Render
+local function clear(self)
   local row = self:input_row()
   for _, ns in ipairs({ ns_heading, ns_answer, ns_range, ns_look, ns_question, ns_spin }) do
     api.nvim_buf_clear_namespace(self.bufnr, ns, 0, -1)
@@ -80,8 +80,23 @@ function Cutting:clear()
   buffer_lines.write(self, function()
     api.nvim_buf_set_lines(self.bufnr, 0, row, false, {})
   end)
+  self.tail, self.carry, self.last_message = nil, "", nil
   input_hints.show(self)
   self:spin()
+end
+
+---Removes the history; what the user is typing stays.
+function Cutting:clear()
+  self.queue, self.dirty, self.live, self.to_fold = {}, {}, {}, {}
+  self.states, self.sources, self.reasoning = {}, {}, nil
+  self.role = nil
+  if self:is_alive() then
+    self:in_order(function()
+      clear(self)
+    end)
+  else
+    self.tail, self.carry, self.last_message = nil, "", nil
+  end
 end
 
 return Cutting

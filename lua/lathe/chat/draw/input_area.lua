@@ -69,12 +69,9 @@ function Input:clear_input()
   end)
 end
 
----Puts text into the input, after what is there.
+---@param self lathe.Render
 ---@param text string
-function Input:add_input(text)
-  if not self:is_alive() then
-    return
-  end
+local function add_input(self, text)
   local lines, row, has_heading, end_row = input_lines(self)
   local new = block.split(text)
   buffer_lines.edit(self, function()
@@ -93,6 +90,17 @@ function Input:add_input(text)
     self:place_input(row)
   end)
   self:show_end(row)
+end
+
+---Puts text into the input, after what is there.
+---@param text string
+function Input:add_input(text)
+  if not self:is_alive() then
+    return
+  end
+  self:in_order(function()
+    add_input(self, text)
+  end)
 end
 
 ---Windows whose cursor was in the input show its end.

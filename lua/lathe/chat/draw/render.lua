@@ -60,6 +60,9 @@ local ns_heading = api.nvim_create_namespace("lathe.heading")
 ---@field closed boolean?
 ---@field has_rest boolean the last write left something
 ---@field on_written fun()? waits until all is written
+---@field unwritten_since integer? uv.now() since when it does
+---@field on_open fun()[] wait until the buffer may be written
+---@field is_held boolean? what is due cannot be written now
 local Render = {}
 Render.__index = Render
 for _, methods in ipairs({
@@ -99,6 +102,7 @@ function M.new(bufnr, opts)
     has_rest = false,
     written_ms = 0,
     due = false,
+    on_open = {},
   }, Render)
   self.write_timer = assert(vim.uv.new_timer())
   self.write = vim.schedule_wrap(function()

@@ -14,6 +14,7 @@ local input_hints = require("lathe.chat.draw.input_hints")
 local log = require("lathe.log")
 local notify = require("lathe.notify")
 local queued_lines = require("lathe.chat.draw.queued_lines")
+local held_lines = require("lathe.chat.draw.held_lines")
 local write_rate = require("lathe.chat.draw.write_rate")
 
 local WRITE_EVERY_MS = 33
@@ -21,6 +22,10 @@ local WRITE_EVERY_MS = 33
 local MAX_ITEMS = 150
 local MAX_BYTES = 64 * 1024
 local REST_AFTER_MS = 8
+-- While nothing may be written it is tried again this often; most of what ends that is heard of at once.
+local HELD_EVERY_MS = 100
+-- Who waits for the end of a turn waits no longer for its text than this.
+local MAX_UNWRITTEN_MS = 500
 
 local ns_heading = api.nvim_create_namespace("lathe.heading")
 local ns_answer = api.nvim_create_namespace("lathe.answer")
@@ -55,6 +60,9 @@ local function write_queue(self)
   local bufnr = self.bufnr
   local count, bytes = 0, 0
   while count < math.min(#self.queue, MAX_ITEMS) and bytes < MAX_BYTES do
+    if self.queue[count + 1].kind == "edit" then
+      break
+    end
     count = count + 1
     bytes = bytes + (self.queue[count].bytes or 0)
   end
@@ -103,17 +111,10 @@ end
 ---@param callback fun()
 function Writing:when_written(callback)
   self:settle()
-  self.on_written = callback
+  self.on_written, self.unwritten_since = callback, now()
   self:flush()
   if vim.v.exiting ~= vim.NIL then
-    self:settle() -- nothing is written later
-  end
-end
-
----Does at once what waits for the buffer.
-function Writing:settle()
-  if self.on_written then
-    self:flush_all()
+    self:flush_all() -- nothing is written later
   end
 end
 
@@ -126,9 +127,81 @@ local function tell_written(self)
   end
 end
 
----Writes what is due, now. A write that fails is told and its text is lost, but not the turn: who writes goes on.
+---Does at once what waits for the buffer.
+function Writing:settle()
+  if self.on_written and self:is_alive() and held_lines.holder(self.bufnr) then
+    tell_written(self)
+  elseif self.on_written then
+    self:flush_all()
+  end
+end
+
+---Runs `fn`, which changes the buffer, after all that was queued before it: at once, unless nothing may be written now.
+---@param fn fun()
+function Writing:in_order(fn)
+  if not held_lines.holder(self.bufnr) then
+    self:flush_all()
+    fn()
+  else
+    self.queue[#self.queue + 1] = { kind = "edit", run = fn }
+    self:touch()
+  end
+end
+
+---Calls back, later, when the buffer may be written, if that is not so now.
+---@param callback fun()
+---@return boolean is_later
+function Writing:when_open(callback)
+  if not self:is_alive() or not held_lines.holder(self.bufnr) then
+    return false
+  end
+  self.on_open[#self.on_open + 1] = callback
+  self:touch()
+  return true
+end
+
+---Tries again what was held back.
+function Writing:go_on()
+  if self.is_held and not self.closed then
+    self:flush()
+  end
+end
+
+---Nothing can be written now.
+---@param self lathe.Render
+local function hold_back(self)
+  self.is_held, self.due = true, true
+  self.write_timer:start(HELD_EVERY_MS, 0, self.write)
+  if self.on_written and now() - self.unwritten_since > MAX_UNWRITTEN_MS then
+    tell_written(self)
+  end
+end
+
+---@param self lathe.Render
+local function tell_open(self)
+  local callbacks = self.on_open
+  if callbacks[1] then
+    self.on_open = {}
+    for _, callback in ipairs(callbacks) do
+      callback()
+    end
+  end
+end
+
+---Writes what is due, unless that would do harm now: then it is tried again.
 function Writing:flush()
-  self.due = false
+  if self:is_alive() and not held_lines.is_open(self.bufnr) then
+    return hold_back(self)
+  end
+  self:flush_now()
+  if #self.queue == 0 then
+    tell_open(self)
+  end
+end
+
+---Writes what is due, now. A write that fails is told and its text is lost, but not the turn: who writes goes on.
+function Writing:flush_now()
+  self.due, self.is_held = false, false
   self.write_timer:stop()
   if not self:is_alive() then
     self.queue, self.dirty = {}, {}
@@ -137,6 +210,9 @@ function Writing:flush()
   self.written_ms = now()
   if #self.queue == 0 and #self.dirty == 0 then
     return tell_written(self)
+  end
+  while self.queue[1] and self.queue[1].kind == "edit" do
+    table.remove(self.queue, 1).run()
   end
   local followers = autoscroll.followers(self.bufnr, self:input_row())
   local ok, err = pcall(buffer_lines.write, self, function()
@@ -151,6 +227,7 @@ function Writing:flush()
       write_queue(self)
     end
   end)
+  held_lines.note_write(self.bufnr)
   if not ok then
     log.error("writing a chat failed: " .. tostring(err))
     notify.error("internal error, see `:Lathe log`")
@@ -174,10 +251,10 @@ function Writing:flush()
   end
 end
 
----Writes all there is.
+---Writes all there is, now.
 function Writing:flush_all()
   repeat
-    self:flush()
+    self:flush_now()
   until #self.queue == 0 and #self.dirty == 0
 end
 

@@ -6,6 +6,7 @@ local api = vim.api
 
 local context = require("lathe.chat.input.context")
 local mentions = require("lathe.tools.mentions")
+local menus = require("lathe.chat.draw.menus")
 local server_mentions = require("lathe.chat.input.server_mentions")
 local tools = require("lathe.tools")
 
@@ -141,21 +142,6 @@ function M.omnifunc(find_start, base)
   return omni_chat and begun(before) or -3
 end
 
----Whether a menu of another plugin is open.
----@return boolean
-local function is_menu_elsewhere()
-  for name, is_open in pairs({ cmp = "visible", ["blink.cmp"] = "is_menu_visible" }) do
-    local plugin = package.loaded[name]
-    local ok, open = pcall(function()
-      return plugin[is_open]()
-    end)
-    if ok and open then
-      return true
-    end
-  end
-  return false
-end
-
 local seen = setmetatable({}, { __mode = "k" }) ---@type table<lathe.Chat, string> what stood before the cursor
 
 ---Shows the menu while a mention is typed.
@@ -177,7 +163,7 @@ local function pop_up(chat, is_open)
     if not is_ours or info.selected ~= -1 then
       return
     end
-  elseif is_menu_elsewhere() then
+  elseif menus.is_open() then
     return
   end
   local col, items = matches(chat, before, after)

@@ -73,6 +73,12 @@ end
 ---@return string? text for the model; nil when there is none
 ---@return string? typed what the user typed
 function M.take(chat)
+  local function again()
+    chat:submit()
+  end
+  if chat.render:when_open(again) then -- the user is writing it still: it stays, and goes out next time
+    return nil
+  end
   local typed = chat.render:input()
   if not typed then
     return nil
