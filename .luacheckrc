@@ -51,3 +51,4 @@ files["tests/editor/native"] = {
   },
 }
 files["tests/editor/contract"] = { read_globals = { "example", "fixtures", "told" } }
+files["tests/editor/resume"] = { read_globals = { "connect", "last", "notes", "roles" } }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use crate::support::{Editor, Setup, repository, run_headless};
+use crate::support::{Editor, Setup, repository, run_headless, script};
 
 #[test]
 fn lua_in_the_readme_compiles() {
@@ -124,18 +124,9 @@ fn every_subcommand_key_option_and_event_is_in_the_help() {
     assert_eq!(missing(&list(&editor, groups), &section("lathe-chat")), [""; 0]);
     let icons = "return vim.tbl_keys(require('lathe.chat.draw.block').icons(nil))";
     assert_eq!(missing(&list(&editor, icons), &section("lathe-chat")), [""; 0]);
-    let options = r#"
-        local names = {}
-        local function walk(options)
-          for name, value in pairs(options) do
-            if type(name) == "string" then names[#names + 1] = name end
-            if type(value) == "table" and name ~= "keymaps" then walk(value) end
-          end
-        end
-        walk(require("lathe.config").get())
-        return names"#;
+    let options = script("option_names");
     let help = section("lathe-options") + &section("lathe-tools") + &section("lathe-adapters");
-    assert_eq!(missing(&list(&editor, options), &help), [""; 0]);
+    assert_eq!(missing(&list(&editor, &options), &help), [""; 0]);
 
     let mut events = Vec::new();
     for code in lua_sources(&repository().join("lua/lathe")).iter().filter(|code| code.contains("events.emit")) {

@@ -17,15 +17,7 @@ fn a_notify_that_is_a_callable_table_gets_the_messages() {
 #[test]
 fn a_long_name_or_label_with_nul_bytes_is_shown() {
     let editor = editor();
-    editor.lua(
-        r#"
-        open({ answer("t", {}, ("n\0"):rep(300), {}), { text = "done" } }, {
-          t = tool("t", { function() return { status = "success", data = "ran" } end }, {
-            output = { cmd_string = function() return ("é\0"):rep(300) end },
-          }),
-        })
-        send("go")"#,
-    );
+    editor.run("nul_bytes");
     editor.wait_ended(1);
     let results = editor.results();
     assert_eq!(results[0], "ran");
@@ -37,24 +29,7 @@ fn a_long_name_or_label_with_nul_bytes_is_shown() {
 #[test]
 fn r093_a_question_shows_hostile_arguments_and_its_answers() {
     let editor = editor();
-    editor.lua(
-        r#"
-        many = {}
-        for i = 1, 2000 do many["k" .. i] = i end
-        local function asking(name, prompt)
-          return tool(name, { function() return { status = "success", data = name } end }, {
-            opts = { require_approval_before = true }, output = { prompt = prompt },
-          })
-        end
-        open({
-          answer("newline", { ["a\nb"] = 1 }, "wide", { a = ("é"):rep(1e6) }, "many", many, "prompt", {}),
-          { text = "done" },
-        }, {
-          newline = asking("newline"), wide = asking("wide"), many = asking("many"),
-          prompt = asking("prompt", function() return ("line\n"):rep(300) end),
-        })
-        send("go")"#,
-    );
+    editor.run("hostile_arguments");
     for (shown, most_lines) in [("a ⏎ b: 1", 20), ("more bytes)", 25), ("more arguments", 70), ("more lines", 45)] {
         editor.wait_buffer(shown);
         editor.wait_screen("g4  Cancel");
@@ -71,18 +46,11 @@ fn r093_a_question_shows_hostile_arguments_and_its_answers() {
 #[test]
 fn a_result_that_throws_when_it_is_read_is_an_error_and_the_queue_goes_on() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local function trap() return setmetatable({}, { __index = function() error("trapped") end }) end
-        open({ answer("returned", {}, "called", {}, "later", {}), { text = "done" } }, {
-          returned = tool("returned", { function() return trap() end }),
-          called = tool("called", { function(_, _, opts) opts.output_cb(trap()) end }),
-          later = tool("later", { function(_, _, opts) vim.schedule(function() opts.output_cb(trap()) end) end }),
-        })
-        send("go")"#,
-    );
+    editor.run("traps");
     editor.wait_ended(1);
-    for (name, result) in ["returned", "called", "later"].into_iter().zip(editor.results()) {
+    let results = editor.results();
+    assert_eq!(results.len(), 3, "{results:?}");
+    for (name, result) in ["returned", "called", "later"].into_iter().zip(results) {
         assert!(result.starts_with(&format!("cmd 1 of \"{name}\" gave no valid status")), "{result}");
     }
     editor.assert_quiet();
@@ -91,14 +59,7 @@ fn a_result_that_throws_when_it_is_read_is_an_error_and_the_queue_goes_on() {
 #[test]
 fn an_unmodifiable_chat_shows_the_whole_turn() {
     let editor = editor();
-    editor.lua(
-        r#"
-        open({ answer("t", {}), { text = "done" } }, {
-          t = tool("t", { function() return { status = "success", data = "ran" } end }),
-        })
-        vim.bo[chat.bufnr].modifiable, vim.bo[chat.bufnr].readonly = false, true
-        send("go")"#,
-    );
+    editor.run("unmodifiable");
     editor.wait_ended(1);
     editor.wait_buffer("done");
     assert!(editor.buffer().contains("✓ t"));
@@ -118,15 +79,7 @@ fn a_prompt_of_very_many_lines_is_sent_whole() {
 #[test]
 fn a_call_whose_lines_the_user_has_moved_about_ends_in_sight() {
     let editor = editor();
-    editor.lua(
-        r#"
-        open({ answer("t", {}), { text = "done" } }, {
-          t = tool("t", { function() return { status = "success", data = "ran" } end }, {
-            opts = { require_approval_before = true },
-          }),
-        })
-        send("go")"#,
-    );
+    editor.run("asking");
     editor.wait_screen("g4  Cancel");
     editor.input(":g/./m0<CR>");
     editor.wait_lua("vim.fn.getline(1) == '## Me'");
@@ -153,18 +106,7 @@ fn a_jump_to_a_heading_that_was_deleted_is_none() {
 #[test]
 fn a_write_that_fails_is_told_and_the_turn_ends() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local set_lines = vim.api.nvim_buf_set_lines
-        open({ { text = "lost" }, { text = "shown" } }, {})
-        vim.api.nvim_create_autocmd("User", { pattern = "LatheRequestFinished", once = true, callback = function()
-          vim.api.nvim_buf_set_lines = function()
-            vim.api.nvim_buf_set_lines = set_lines
-            error("refused")
-          end
-        end })
-        send("go")"#,
-    );
+    editor.run("failing_write");
     editor.wait_ended(1);
     editor.wait_lua("vim.api.nvim_exec2('messages', { output = true }).output:find('internal error')");
     editor.lua("send('again')");
@@ -175,25 +117,7 @@ fn a_write_that_fails_is_told_and_the_turn_ends() {
 #[test]
 fn a_tool_that_takes_itself_apart_gets_results_and_its_on_exit() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local exits = {}
-        _G.exits = exits
-        local function apart(name, setup, cmd)
-          return tool(name, { function(self)
-            if cmd then cmd(self) end
-            return { status = "success", data = name }
-          end }, { handlers = { setup = setup, on_exit = function() exits[#exits + 1] = name end } })
-        end
-        open({ answer("options", {}, "cmds", {}, "handlers", {}, "output", {}, "view", {}), { text = "done" } }, {
-          options = apart("options", function(self) self.opts = nil end),
-          cmds = apart("cmds", function(self) self.cmds, self.handlers = nil, nil end),
-          handlers = apart("handlers", nil, function(self) self.tool.handlers = nil end),
-          output = apart("output", nil, function(self) self.tool.output = 5 end),
-          view = apart("view", nil, function(self) self.stdout, self.stderr = nil, 5 end),
-        })
-        send("go")"#,
-    );
+    editor.run("taking_apart");
     editor.wait_ended(1);
     assert_eq!(
         editor.results(),
@@ -212,17 +136,7 @@ fn a_tool_that_takes_itself_apart_gets_results_and_its_on_exit() {
 #[test]
 fn listeners_and_a_notify_that_throw_stop_nothing() {
     let editor = editor();
-    editor.lua(
-        r#"
-        vim.o.messagesopt = "wait:0,history:500" -- Neovim shows what a listener throws
-        vim.notify = function() error("no notify") end
-        vim.api.nvim_create_autocmd("User", { pattern = "Lathe*", callback = function(args) error(args.match) end })
-        open({ answer("t", {}, "nope", {}), { text = "done" } }, {
-          t = tool("t", { function() return { status = "success", data = "ran" } end }),
-        })
-        send("go @{nothing}")
-        require("lathe").run_tool("t", {}, {}, function(result) ran = result.content error("callback") end)"#,
-    );
+    editor.run("throwing_listeners");
     editor.wait_ended(2); // the tool that runs alone has a turn of its own
     editor.wait_lua("ran == 'ran'");
     assert_eq!(editor.results()[0], "ran");
@@ -233,24 +147,7 @@ fn listeners_and_a_notify_that_throw_stop_nothing() {
 #[test]
 fn schemas_that_take_for_ever_hold_up_their_own_chats_only() {
     let mut editor = editor();
-    editor.lua(
-        r##"
-        local defs = { d40 = { type = "string" } }
-        for i = 0, 39 do
-          local next_one = { ["$ref"] = "#/$defs/d" .. (i + 1) }
-          defs["d" .. i] = { anyOf = { next_one, next_one } }
-        end
-        local endless = tool("endless", { function() end })
-        endless.schema["function"].parameters = { ["$ref"] = "#/$defs/d0", ["$defs"] = defs }
-        local tools = { endless = endless, t = tool("t", { function() return { status = "success", data = "ran" } end }) }
-        stuck = {}
-        for i = 1, 3 do
-          stuck[i] = open({ answer("endless", {}), { text = "done" } }, tools)
-          send("go")
-        end
-        open({ answer("t", {}), { text = "done" } }, tools)
-        send("go")"##,
-    );
+    editor.run("endless_schemas");
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["ran"]);
     editor.lua("for _, which in ipairs(stuck) do which:stop() end");
@@ -261,16 +158,7 @@ fn schemas_that_take_for_ever_hold_up_their_own_chats_only() {
 #[test]
 fn a_time_limit_may_be_fractional_or_infinite() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local function limited(name, timeout)
-          return tool(name, { function() return { status = "success", data = name } end }, { opts = { timeout = timeout } })
-        end
-        open({ answer("half", {}, "huge", {}), { text = "done" } }, {
-          half = limited("half", 1000.5), huge = limited("huge", math.huge),
-        })
-        send("go")"#,
-    );
+    editor.run("odd_limits");
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["half", "huge"]);
     editor.assert_quiet();
@@ -279,14 +167,7 @@ fn a_time_limit_may_be_fractional_or_infinite() {
 #[test]
 fn a_message_is_sent_although_looking_at_its_mentions_fails() {
     let editor = editor();
-    editor.lua(
-        r#"
-        vim.notify = function(text) told = text end
-        open({ { text = "done" } }, {}, { tools = {} })
-        -- No configuration is known that does it: setup() refuses what would.
-        require("lathe.tools.mentions").replace = function() error("unforeseen") end
-        send("use @{g} now")"#,
-    );
+    editor.run("failing_mentions");
     editor.wait_ended(1);
     assert_eq!(editor.lua_text("return chat.messages[1].content"), "use @{g} now");
     editor.wait_lua("told:find('could not be added')");
@@ -295,18 +176,7 @@ fn a_message_is_sent_although_looking_at_its_mentions_fails() {
 #[test]
 fn a_question_without_room_for_a_split_is_asked_in_a_float() {
     let editor = editor();
-    editor.lua(
-        r#"
-        vim.o.winminwidth = 10
-        while pcall(vim.cmd, "vsplit") do end
-        open({}, {
-          t = tool("t", { function() return { status = "success", data = "ran" } end }, {
-            opts = { require_approval_before = true },
-          }),
-        })
-        chat:close()
-        require("lathe").run_tool("t", {}, {}, function(result) ran = result.content end)"#,
-    );
+    editor.run("no_room");
     editor.wait_screen("g4  Cancel");
     editor.lua("vim.api.nvim_set_current_win(vim.fn.bufwinid('lathe://2'))");
     editor.input("g2");
@@ -317,20 +187,7 @@ fn a_question_without_room_for_a_split_is_asked_in_a_float() {
 #[test]
 fn what_talks_to_a_chat_or_runs_a_tool_works_in_a_fast_event() {
     let editor = editor();
-    editor.lua(
-        r#"
-        open({ { text = "done" } }, { t = tool("t", { function() return { status = "success", data = "ran" } end }) })
-        local timer = vim.uv.new_timer()
-        timer:start(1, 0, function()
-          timer:close()
-          assert(vim.in_fast_event())
-          chat:notice("noticed")
-          chat:add_context({ content = "known" }, "fast", "context")
-          chat:add_buf_message({ role = "user", content = "typed" })
-          chat:submit()
-          require("lathe").run_tool("t", {}, {}, function(result) ran = result.content end)
-        end)"#,
-    );
+    editor.run("fast_event");
     editor.wait_ended(1);
     editor.wait_lua("ran == 'ran'");
     editor.wait_buffer("noticed");
@@ -344,28 +201,7 @@ fn what_talks_to_a_chat_or_runs_a_tool_works_in_a_fast_event() {
 fn a_plugin_reloaded_while_a_turn_runs_closes_the_old_chat_and_opens_new_ones() {
     let editor = editor();
     for with_library in [false, true] {
-        editor.lua_with(
-            r#"
-            local with_library = ...
-            local callback
-            open({ answer("t", {}, "w", {}), { text = "done" } }, {
-              t = tool("t", { function(_, _, opts) callback = opts.output_cb end }, { opts = { parallel = true } }),
-              w = tool("w", { { "sleep 60" } }, { opts = { parallel = true } }),
-            })
-            send("go")
-            assert(vim.wait(5000, function() return callback and require("lathe.core").lib.counts().commands == 1 end))
-            for name in pairs(package.loaded) do
-              if name:find("^lathe[.]") or name == "lathe" or (with_library and name == "lathe_core") then
-                package.loaded[name] = nil
-              end
-            end
-            old = chat
-            events = {}
-            open({ { text = "fresh" } }, {})
-            callback({ status = "success", data = "late" })
-            send("hi")"#,
-            vec![with_library.into()],
-        );
+        editor.run_with("reloaded", vec![with_library.into()]);
         editor.wait_ended(1);
         assert_eq!(editor.lua_text("return chat.messages[2].content"), "fresh");
         editor.wait_lua("not vim.api.nvim_buf_is_valid(old.bufnr)");
@@ -378,26 +214,9 @@ fn a_plugin_reloaded_while_a_turn_runs_closes_the_old_chat_and_opens_new_ones() 
 #[test]
 fn an_answer_is_not_for_a_question_that_is_not_yet_shown() {
     let editor = editor();
-    editor.lua(
-        r#"
-        vim.notify = function(text) told = text end
-        open({ answer("t", { n = 1 }, "t", { n = 2 }), { text = "done" } }, {
-          t = tool("t", { function(_, args) return { status = "success", data = "ran " .. args.n } end }, {
-            opts = { require_approval_before = true },
-          }),
-        })
-        send("go")"#,
-    );
+    editor.run("two_asking");
     editor.wait_screen("n: 1");
-    editor.lua(
-        r#"
-        local accept = require("lathe.chat.actions").accept
-        vim.api.nvim_create_autocmd("User", {
-          pattern = "LatheToolApprovalRequested",
-          callback = function() accept(chat) end,
-        })
-        accept(chat)"#,
-    );
+    editor.run("accepting_early");
     editor.wait_screen("n: 2");
     editor.wait_lua("told == 'lathe: the question has just changed'");
     assert_eq!(editor.results(), ["ran 1"]);

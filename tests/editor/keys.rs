@@ -68,19 +68,7 @@ fn unknown_subcommands_and_wrong_arguments_are_one_line() {
 #[test]
 fn a_key_can_be_moved_and_false_leaves_it_to_vim() {
     let editor = chat::editor();
-    editor.lua(
-        r#"
-        require("lathe").setup({
-          adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = { { text = "answered" } } }) } },
-          interactions = { chat = { adapter = "fake", keymaps = {
-            send = { modes = { n = "<F7>", i = { "<F7>", "<F8>" } }, desc = "Off you go" },
-            close = false, stop = false,
-          } } },
-        })
-        chat = require("lathe").chat()
-        keys = {}
-        for _, map in ipairs(vim.api.nvim_buf_get_keymap(chat.bufnr, "n")) do keys[map.lhs] = map.desc end"#,
-    );
+    editor.run("moved_keys");
     assert!(editor.lua_bool("return keys['<F7>'] == 'lathe: Off you go'"));
     assert!(
         editor.lua_bool("return keys['gC'] == nil and keys['q'] == nil and keys['<CR>'] == nil and keys['gX'] ~= nil")
@@ -93,25 +81,9 @@ fn a_key_can_be_moved_and_false_leaves_it_to_vim() {
 #[test]
 fn the_running_call_and_the_question_name_the_keys_that_are_set_and_ascii_is_ascii() {
     let editor = chat::editor();
-    editor.lua(
-        r#"
-        local function hang() end
-        require("lathe").setup({
-          adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = { answer("t", {}, "asks", {}) } }) } },
-          display = { icons = "ascii" },
-          interactions = { chat = {
-            adapter = "fake",
-            keymaps = { skip = { modes = { n = "<F6>" } }, accept = { modes = { n = {} } } },
-            tools = {
-              t = tool("t", { hang }, { opts = { parallel = true } }),
-              asks = tool("asks", { hang }, { opts = { parallel = true, require_approval_before = true } }),
-            },
-          } },
-        })
-        chat = require("lathe").chat({ tools = { "t", "asks" }, prompt = "go", submit = true })"#,
-    );
+    editor.run("own_keys");
     editor.wait_buffer(":Lathe accept  Accept");
-    editor.wait_screen("0:01  <F6> skip");
+    editor.wait_screen("  <F6> skip");
     let screen = editor.screen().to_string();
     assert!(!screen.contains(|c: char| ('\u{2800}'..'\u{2900}').contains(&c)), "{screen}");
     editor.assert_quiet();
@@ -120,15 +92,7 @@ fn the_running_call_and_the_question_name_the_keys_that_are_set_and_ascii_is_asc
 #[test]
 fn without_any_key_the_help_says_so() {
     let editor = chat::editor();
-    editor.lua(
-        r#"
-        told = {}
-        vim.notify = function(text) told[#told + 1] = text end
-        local keymaps = {}
-        for action in pairs(require("lathe.config").get().interactions.chat.keymaps) do keymaps[action] = false end
-        require("lathe").setup({ interactions = { chat = { keymaps = keymaps } } })
-        require("lathe").chat()"#,
-    );
+    editor.run("no_keys");
     editor.input(":Lathe help<CR>");
     editor.wait_lua("#told == 1 and told[1]:find('no keys are set')");
     editor.assert_quiet();
@@ -173,15 +137,7 @@ fn every_layout_shows_the_chat_and_closing_its_window_keeps_it() {
     for layout in ["vertical", "horizontal", "float", "buffer", "tab"] {
         let editor = Setup::default().size(100, 30).start();
         editor.lua(PRELUDE);
-        editor.lua_with(
-            r#"
-            require("lathe").setup({
-              adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = { { text = "answered" } } }) } },
-              interactions = { chat = { adapter = "fake" } },
-              display = { chat = { window = { layout = ... } } },
-            })"#,
-            vec![layout.into()],
-        );
+        editor.run_with("layout", vec![layout.into()]);
         editor.input(":Lathe<CR>");
         editor.wait_screen("## Me");
         editor.input("ihello<C-s>");

@@ -191,22 +191,7 @@ pub fn editor() -> Editor {
     for key in keys {
         editor.lua_with("vim.env[...] = select(2, ...)", vec![key.into(), SECRET.into()]);
     }
-    editor.lua(
-        r#"
-        notes = {}
-        vim.notify = function(text) notes[#notes + 1] = text end
-        function parameters(name, properties, required, strict)
-          return { schema = { ["function"] = { name = name, strict = strict,
-            parameters = { type = "object", properties = properties, required = required } } } }
-        end
-        tools = {
-          calculator = tool("calculator", { function(_, args) return { status = "success", data = args.num1 * (args.num2 or 2) } end },
-            parameters("calculator", { num1 = { type = "number" }, num2 = { type = "number" },
-              more = { type = "object", properties = { at = { type = { "string", "null" } }, as = { const = "k" } } } }, { "num1" }, true)),
-          ["list.buffers"] = tool("list.buffers", { function() return { status = "error", data = "none" } end }),
-          bad = tool("bad", { function() end }, { schema = { ["function"] = { parameters = { type = "array" } } } }),
-        }"#,
-    );
+    editor.run("tools");
     editor
 }
 
@@ -216,15 +201,7 @@ pub fn open_chat(editor: &Editor, adapters: &[(&Provider, &Server)]) {
         .iter()
         .map(|(provider, server)| format!("{} = {},", provider.name, provider.configuration(server)))
         .collect();
-    editor.lua(&format!(
-        r#"
-        require("lathe").setup({{
-          adapters = {{ http = {{ {configured} }} }},
-          interactions = {{ chat = {{ adapter = {:?}, tools = tools, system_prompt = "Be brief." }} }},
-        }})
-        chat = require("lathe").chat({{ tools = {{ "calculator", "list.buffers", "bad" }} }})"#,
-        adapters[0].0.name
-    ));
+    editor.run_with("open_chat", vec![configured.into(), adapters[0].0.name.into()]);
 }
 
 /// Two turns with tools: two calls at once, one of them failing and without arguments, then one more; then another one.
@@ -381,24 +358,7 @@ fn the_judge_asks_each_provider_for_its_form_and_without_where_that_is_refused()
         });
         let server = provider.serve(vec![say(r#"{"safe": true, "reason": "only prints"}"#)]);
         let editor = editor();
-        editor.lua(&format!(
-            r#"
-            local scripted = require("lathe.adapters").extend("scripted", {{ turns = {{ answer("t", {{}}), {{ text = "done" }} }} }})
-            require("lathe").setup({{
-              adapters = {{ http = {{ fake = scripted, judging = {} }} }},
-              interactions = {{
-                chat = {{ adapter = "fake", tools = {{ t = tool("t", {{ function() return {{ status = "success", data = "ran" }} end }}, {{
-                  gates = {{ judge_context = function() return "Prints a text" end }},
-                  opts = {{ require_cmd_approval = true, judge = true }},
-                }}) }} }},
-                background = {{ gates = {{ judge = {{ adapter = "judging" }} }} }},
-              }},
-            }})
-            chat = require("lathe").chat({{ tools = {{ "t" }} }})
-            chat:set_auto(true)
-            send("go")"#,
-            provider.configuration(&server)
-        ));
+        editor.run_with("judging", vec![provider.configuration(&server).into()]);
         editor.wait_buffer("done");
         assert_eq!(editor.results(), ["ran"], "{name}");
         let received = server.received();

@@ -1,35 +1,18 @@
 //! Questions before a call: where they show, what answers them, and that nothing else does.
 
 use crate::chat::{self, PRELUDE};
-use crate::support::{Editor, Setup, run_headless};
-
-/// `asking(name)`: a tool that asks, and counts in `ran`.
-const ASKING: &str = r#"
-ran = {}
-told = {}
-vim.notify = function(text) told[#told + 1] = text end
-function asking(name, extra)
-  return tool(name, { function() ran[#ran + 1] = name return { status = "success", data = "ran " .. name } end },
-    vim.tbl_deep_extend("force", { opts = { require_approval_before = true } }, extra or {}))
-end
-"#;
+use crate::support::{Editor, Setup, run_headless, script};
 
 fn editor() -> Editor {
     let editor = chat::editor();
-    editor.lua(ASKING);
+    editor.run("asking");
     editor
 }
 
 #[test]
 fn two_chats_ask_at_once_and_each_answer_is_for_its_own() {
     let editor = editor();
-    editor.lua(
-        r#"
-        first = open({ answer("a", {}), { text = "first is done" } }, { a = asking("a"), b = asking("b") })
-        send("go", first)
-        second = open({ answer("b", {}), { text = "second is done" } }, { a = asking("a"), b = asking("b") })
-        send("go", second)"#,
-    );
+    editor.run("two_chats");
     editor.wait_lua("#first.questions == 1");
     // The cursor is in the second chat, the first is behind it.
     editor.wait_screen("Run the \"b\" tool?");
@@ -79,16 +62,10 @@ fn notify_on_approval_false_is_silent() {
 #[test]
 fn without_a_user_interface_a_question_is_rejected_at_once() {
     let folder = tempfile::tempdir().unwrap();
-    let script = folder.path().join("script.lua");
-    let code = r#"
-        open({ answer("t", {}), { text = "done" } }, { t = asking("t") }, { hidden = true })
-        send("go")
-        vim.api.nvim_create_autocmd("User", { pattern = { "LatheChatDone", "LatheChatStopped" }, callback = function()
-          io.stdout:write(#ran .. " " .. results()[1])
-          vim.cmd("qall!")
-        end })"#;
-    std::fs::write(&script, format!("{PRELUDE}\n{ASKING}\n{code}")).unwrap();
-    let output = run_headless(Setup::default(), &["-S", script.to_str().unwrap()]);
+    let file = folder.path().join("unattended.lua");
+    let code = script("unattended");
+    std::fs::write(&file, format!("{PRELUDE}\n{code}")).unwrap();
+    let output = run_headless(Setup::default(), &["-S", file.to_str().unwrap()]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.starts_with("0 ") && text.contains("no user interface"), "{text}");
     assert_eq!(output.status.code(), Some(0));
@@ -142,15 +119,8 @@ fn moving_between_headings_from_another_buffer_leaves_it_alone() {
 fn the_question_shows_tool_and_arguments_whatever_they_hold() {
     let editor = Setup::default().size(100, 40).start();
     editor.lua(PRELUDE);
-    editor.lua(ASKING);
-    editor.lua(
-        r#"
-        local long = {}
-        for i = 1, 40 do long[i] = "line " .. i end
-        open({ answer("t", { path = "a.txt", text = table.concat(long, "\n"), nested = { a = { 1, 2 } }, ["odd\nname"] = "x\0y" }),
-          { text = "done" } }, { t = asking("t") })
-        send("go")"#,
-    );
+    editor.run("asking");
+    editor.run("any_arguments");
     editor.wait_screen("Run the \"t\" tool?");
     let screen = editor.screen();
     for part in [
@@ -176,13 +146,7 @@ fn the_question_shows_tool_and_arguments_whatever_they_hold() {
 #[test]
 fn a_large_argument_is_one_line_of_json_cut_and_counted() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local many = {}
-        for i = 1, 2000 do many[i] = { i } end
-        open({ answer("t", { many = many }), { text = "done" } }, { t = asking("t") })
-        send("go")"#,
-    );
+    editor.run("large_argument");
     editor.wait_buffer("  many: [[1],[2],[3],");
     editor.wait_buffer(" more bytes)");
     editor.input("<Esc>g2");
@@ -219,13 +183,7 @@ fn an_escaped_reason_leaves_the_question_open_and_a_void_one_takes_no_answer() {
 #[test]
 fn calls_that_may_overlap_ask_one_after_another() {
     let editor = editor();
-    editor.lua(
-        r#"
-        open({ answer("a", {}, "b", {}), { text = "done" } }, {
-          a = asking("a", { opts = { parallel = true } }), b = asking("b", { opts = { parallel = true } }),
-        })
-        send("go")"#,
-    );
+    editor.run("overlapping");
     editor.wait_screen("Run the \"a\" tool?");
     assert_eq!(editor.lua_int("return #chat.questions"), 1);
     editor.input("<Esc>Gg3<CR>");

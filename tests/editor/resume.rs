@@ -12,41 +12,10 @@ use serde_json::{Value, json};
 use crate::chat::PRELUDE;
 use crate::provider::{delta, said};
 use crate::support::server::{Reply, Server, stream};
-use crate::support::{Editor, Setup, saved_chat};
+use crate::support::{Editor, Setup, saved_chat, script};
 
 /// `connect(url)` sets up tools that end, ask, hang and run a command, and a provider; `last()` is the chat.
-const TOOLS: &str = r#"
-notes = {}
-vim.notify = function(text) notes[#notes + 1] = text end
-function connect(url, opts)
-  vim.env.TEST_PROVIDER_KEY = "sk-test"
-  local tools = {
-    quick = tool("quick", { function(_, args) return { status = "success", data = "quick " .. (args.n or "") } end }, {
-      output = {
-        cmd_string = function(self) return "number " .. (self.args.n or "none") end,
-        success = function(self, stdout, meta)
-          meta.tools.chat:add_tool_output(self, { content = stdout[#stdout], display = self.args.display })
-        end,
-      },
-    }),
-    asks = tool("asks", { function() vim.fn.writefile({}, "ran") end }, { opts = { require_approval_before = true } }),
-    hangs = tool("hangs", { function() hanging = true end }),
-    command = tool("command", { "touch running; while [ -e running ]; do sleep 0.05; done" }),
-  }
-  require("lathe").setup(vim.tbl_deep_extend("force", {
-    adapters = { http = { local_server = require("lathe.adapters").extend("openai_compatible", {
-      formatted_name = "Local",
-      env = { url = url, api_key = "TEST_PROVIDER_KEY" },
-      schema = { model = { default = "small" } },
-    }) } },
-    interactions = { chat = { adapter = "local_server", tools = tools, system_prompt = "Be brief." } },
-  }, opts or {}))
-end
-function last() return require("lathe").last_chat() end
-function roles()
-  return table.concat(vim.tbl_map(function(message) return message.role end, last().messages), " ")
-end
-"#;
+const TOOLS: &str = include_str!("resume/prelude.lua");
 
 fn prepared(setup: Setup, server: &Server) -> Editor {
     let editor = setup.start();
@@ -185,15 +154,15 @@ fn a_resumed_chat_looks_as_it_did_and_its_messages_are_the_same() {
     editor.lua("require('lathe.core').lib.answer({ chat = chat.id, call = chat.questions[1].call.id, answer = 'reject', reason = 'no' })");
     editor.wait_ended(2);
     let look = "chat.render:flush_all() return chat.render:snapshot().lines";
-    let marks = "local ns = vim.api.nvim_get_namespaces()['lathe.look'] return vim.tbl_map(function(m) return { m[2], m[4].virt_text and m[4].virt_text[1][1] or '', m[4].hl_group } end, vim.api.nvim_buf_get_extmarks(chat.bufnr, ns, 0, -1, { details = true }))";
-    let (lines, facts) = (editor.lua(look), editor.lua(marks));
+    let marks = script("marks");
+    let (lines, facts) = (editor.lua(look), editor.lua(&marks));
     let messages = editor.lua("return vim.inspect(chat.messages)");
     assert_eq!(editor.quit(), Some(0));
 
     let editor = restart(editor.kill(), &server);
     editor.lua("chat = last()");
     assert_eq!(editor.lua(look), lines);
-    assert_eq!(editor.lua(marks), facts);
+    assert_eq!(editor.lua(&marks), facts);
     assert_eq!(editor.lua("return vim.inspect(chat.messages)"), messages);
     assert_eq!(
         editor.lua_text("return table.concat(vim.fn.sort(vim.tbl_keys(chat.tool_registry.in_use)), ' ')"),
@@ -296,15 +265,7 @@ fn an_adapter_tools_and_a_folder_that_are_gone_are_told_and_the_chat_goes_on() {
     let editor = Setup::default().home(home).start();
     editor.lua(PRELUDE);
     editor.lua(TOOLS);
-    editor.lua(
-        r#"
-        require("lathe").setup({
-          adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = { { text = "scripted answer" } } }) } },
-          interactions = { chat = { adapter = "fake", tools = { quick = tool("quick", {}) } } },
-        })
-        vim.ui.select = function(items, opts, on_choice) on_choice(items[1]) end
-        vim.cmd("Lathe resume")"#,
-    );
+    editor.run("with_less");
     editor.wait_lua("last() and #last().messages > 1 and #notes == 3");
     let notes = editor.lua_text("return table.concat(notes, '\\n')");
     assert!(notes.contains("project is gone: its tools work in "), "{notes}");

@@ -2,34 +2,12 @@
 //! it does: `cargo insta review`, or `INSTA_UPDATE=always`.
 
 use crate::chat::PRELUDE;
-use crate::support::{Editor, Setup};
-
-/// `said(name, text)`: a tool that gives the text. `alone()`: nothing but the chat is on the screen.
-const HELPERS: &str = r#"
-function lines(n)
-  local list = {}
-  for i = 1, n do list[i] = ("src/file%d.rs:%d: // TODO: say what"):format(i, i * 7) end
-  return table.concat(list, "\n")
-end
-function said(name, text, label, extra)
-  return tool(name, { function() return { status = "success", data = text } end }, vim.tbl_deep_extend("force", {
-    output = { cmd_string = function() return label end },
-  }, extra or {}))
-end
-require("lathe.chat.draw.block").duration = function() return "1.0 ms" end
-function alone()
-  if #vim.api.nvim_tabpage_list_wins(0) > 1 then vim.cmd("only") end
-end
-function saved()
-  local path = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "chats", chat.saved_id .. ".jsonl")
-  return vim.fn.filereadable(path) == 1 and table.concat(vim.fn.readfile(path)) or ""
-end
-"#;
+use crate::support::{Editor, Setup, script};
 
 fn opened(setup: Setup, width: u16, code: &str) -> Editor {
     let editor = setup.size(width, 30).start();
     editor.lua(PRELUDE);
-    editor.lua(HELPERS);
+    editor.run("prelude");
     editor.lua(code);
     editor.lua("alone()");
     editor
@@ -82,19 +60,13 @@ fn an_answer_that_streams() {
     let code = r#"open({ { text = "A list:\n\n- one\n- **two**\n\n```lua\nprint(1)\n```\n\nand so", hang = true } }, {})
     alone()
     send("Make me a list, please")"#;
-    both("streaming", code, |editor| editor.wait_screen("and so"));
+    both("streaming", &code, |editor| editor.wait_screen("and so"));
 }
 
 #[test]
 fn a_call_that_runs() {
-    let code = r#"
-    slow = tool("run_tests", { "echo compiling; echo 'test rule::deny ... ok'; sleep 20" }, {
-      output = { cmd_string = function() return "cargo test --workspace" end },
-    })
-    open({ { text = "I run the tests.", tool_calls = { { name = "run_tests", arguments = {} } } } }, { run_tests = slow })
-    alone()
-    send("Do the tests pass?")"#;
-    both("running", code, |editor| {
+    let code = script("running");
+    both("running", &code, |editor| {
         editor.wait_screen("rule::deny");
         editor.lua("chat:add_buf_message({ role = 'user', content = 'Also check the docs build.' }) chat:submit()");
         editor.wait_screen("waits for the tools");
@@ -102,24 +74,9 @@ fn a_call_that_runs() {
     });
 }
 
-const DONE: &str = r#"
-open({
-  { reasoning = "The user wants the places.\nI look for them.", tool_calls = {
-    { name = "grep_search", arguments = {} },
-    { name = "calculator", arguments = {} },
-    { name = "missing", arguments = {} },
-  } },
-  { text = "There are **214** places, and 100 × 50 is 5000.", usage = { input = 1234, output = 98 } },
-}, {
-  grep_search = said("grep_search", lines(214), '"TODO" in **/*.rs'),
-  calculator = said("calculator", "5000", "100 multiply 50"),
-})
-alone()
-send("Use @{grep_search} and @{calculator}")"#;
-
 #[test]
 fn output_folded() {
-    both("folded", DONE, |editor| {
+    both("folded", &script("done"), |editor| {
         editor.wait_ended(1);
         editor.wait_screen("tokens");
     });
@@ -127,7 +84,7 @@ fn output_folded() {
 
 #[test]
 fn output_unfolded() {
-    both("unfolded", DONE, |editor| {
+    both("unfolded", &script("done"), |editor| {
         editor.wait_ended(1);
         editor.wait_screen("tokens");
         editor.lua("vim.fn.search('grep_search  ', 'b') vim.cmd('normal! zo')");
@@ -137,34 +94,20 @@ fn output_unfolded() {
 
 #[test]
 fn a_question() {
-    let code = r#"
-    open({ { text = "I remove the folder.", tool_calls = {
-      { name = "run_command", arguments = { cmd = "rm -rf target/tmp" } },
-      { name = "run_command", arguments = { cmd = "ls" } },
-    } } }, {}, { tools = { "run_command" } })
-    alone()
-    send("Clean up")"#;
-    both("question", code, |editor| editor.wait_screen("g4"));
+    let code = script("question");
+    both("question", &code, |editor| editor.wait_screen("g4"));
 }
 
 #[test]
 fn a_question_with_long_arguments() {
-    let code = r#"
-    write = tool("write_file", {}, { opts = { require_approval_before = true }, output = { cmd_string = function() return "src/list.rs" end } })
-    open({ answer("write_file", { path = "src/list.rs", text = lines(214) }) }, { write_file = write })
-    alone()
-    send("Write it")"#;
-    both("long-question", code, |editor| editor.wait_screen("g4"));
+    let code = script("long_question");
+    both("long-question", &code, |editor| editor.wait_screen("g4"));
 }
 
 #[test]
 fn a_rejected_call() {
-    let code = r#"
-    vim.ui.input = function(_, done) done("use cargo clean") end
-    open({ answer("run_command", { cmd = "rm -rf target" }), { text = "I use cargo clean then." } }, {}, { tools = { "run_command" } })
-    alone()
-    send("Clean up")"#;
-    both("rejected", code, |editor| {
+    let code = script("rejected");
+    both("rejected", &code, |editor| {
         editor.wait_screen("g4");
         editor.input("<Esc>g3");
         editor.wait_ended(1);
@@ -174,14 +117,8 @@ fn a_rejected_call() {
 
 #[test]
 fn a_denied_call() {
-    let code = r#"
-    rules = { bash = { { "*", "allow" }, { "rm *", "deny" } } }
-    fake = require("lathe.adapters").extend("scripted", { turns = { answer("run_command", { cmd = "rm -rf target" }), { text = "I may not." } } })
-    require("lathe").setup({ adapters = { http = { fake = fake } }, interactions = { chat = { adapter = "fake" } }, permission = rules })
-    chat = require("lathe").chat({ tools = { "run_command" } })
-    alone()
-    send("Clean up")"#;
-    both("denied", code, |editor| {
+    let code = script("denied");
+    both("denied", &code, |editor| {
         editor.wait_ended(1);
         editor.wait_screen("I may not.");
     });
@@ -190,7 +127,7 @@ fn a_denied_call() {
 #[test]
 fn an_error_of_the_provider() {
     let code = r#"open({ { error = "400: Invalid schema for function 'my_tool'" } }, {}) alone() send("go")"#;
-    both("error", code, |editor| {
+    both("error", &code, |editor| {
         editor.wait_ended(1);
         editor.wait_screen("send again");
     });
@@ -199,18 +136,12 @@ fn an_error_of_the_provider() {
 #[test]
 fn a_chat_that_was_resumed() {
     for width in [80, 120] {
-        let editor = opened(Setup::default(), width, DONE);
+        let editor = opened(Setup::default(), width, &script("done"));
         editor.wait_ended(1);
         editor.wait_lua("chat.saved_id and saved():find('turn_end')");
         let home = editor.kill();
-        let code = r#"
-        require("lathe").setup({
-          adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = {} }) } },
-          interactions = { chat = { adapter = "fake", tools = { grep_search = said("grep_search"), calculator = said("calculator") } } },
-        })
-        vim.ui.select = function(items, _, done) done(items[1], 1) end
-        vim.cmd("Lathe resume")"#;
-        let editor = opened(Setup::default().home(home), width, code);
+        let code = script("resumed");
+        let editor = opened(Setup::default().home(home), width, &code);
         editor.wait_screen("**214**");
         editor.lua("alone()");
         editor.wait_screen("@ tools");

@@ -23,13 +23,7 @@ fn a19_a_picture_of_a_tool_reaches_the_body_of_each_provider_and_no_model_that_t
         let answers = vec![call("A look.", &[("call_1", "shot", json!({}))]), say("A cat."), say("Still a cat.")];
         let server = provider.serve(answers);
         let editor = editor();
-        editor.lua(
-            r"tools.shot = tool('shot', { function() return { status = 'success', data = 1 } end }, { output = {
-              success = function(self, _, meta)
-                local picture = { kind = 'image', data = '\137PNG\r\n\26\n\0\0\1' }
-                meta.tools.chat:add_tool_output(self, { content = 'look', attachments = { picture } })
-              end } })",
-        );
+        editor.run("picture_of_tool");
         open_chat(&editor, &[(&provider, &server)]);
         editor.lua("chat.adapter.opts.vision = true chat.tool_registry:add('shot') send('Show me')");
         editor.wait_buffer("A cat.");
@@ -63,13 +57,7 @@ fn a_picture_of_the_user_reaches_the_body_of_each_provider_and_is_a_note_for_a_m
         let server = provider.serve(vec![say("A cat."), say("Still a cat.")]);
         let editor = editor();
         open_chat(&editor, &[(&provider, &server)]);
-        editor.lua(
-            r"for name in pairs(chat.tool_registry.in_use) do chat.tool_registry:remove(name) end
-            chat.adapter.opts.vision = true
-            local picture = { data = '\137PNG\r\n\26\n\0\0\1' }
-            chat:add_message({ role = 'user', content = 'Look at this.', images = { picture, '/no/such.png' } })
-            send('What is it?')",
-        );
+        editor.run("picture_of_user");
         editor.wait_buffer("A cat.");
         editor.wait_lua("not chat.is_running");
         editor.lua("chat.adapter.opts.vision = false send('And now?')");

@@ -133,14 +133,7 @@ fn signatures_go_back_byte_for_byte_after_a_restart_and_only_to_their_adapter() 
     let editor = Setup::default().home(home).start();
     editor.lua(PRELUDE);
     editor.lua_with("vim.env.ANTHROPIC_API_KEY = ... notes = {} tools = {}", vec![SECRET.into()]);
-    editor.lua(&format!(
-        r#"
-        require("lathe").setup({{ adapters = {{ http = {{ anthropic = {} }} }}, interactions = {{ chat = {{ adapter = "anthropic", tools = {{
-          calculator = tool("calculator", {{ function(_, args) return {{ status = "success", data = args.num1 * args.num2 }} end }}) }} }} }} }})
-        vim.ui.select = function(items, _, done) done(items[1]) end
-        vim.cmd("Lathe resume")"#,
-        provider.configuration(&server)
-    ));
+    editor.run_with("resumed", vec![provider.configuration(&server).into()]);
     editor.wait_lua("require('lathe').last_chat() ~= nil and #require('lathe').last_chat().messages > 5");
     editor.lua("chat = require('lathe').last_chat() send('And 6*7?')");
     editor.wait_buffer("It is forty-two.");

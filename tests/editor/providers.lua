@@ -1,0 +1,87 @@
+-- What providers.rs runs in its editor.
+-- luacheck: globals chat notes parameters tools
+
+local M = {}
+
+---Opens a chat.
+---@param configured string code of the adapters
+---@param adapter string the one that is used
+function M.open_chat(configured, adapter)
+  require("lathe").setup({
+    adapters = { http = assert(load("return {" .. configured .. "}"))() },
+    interactions = { chat = { adapter = adapter, tools = tools, system_prompt = "Be brief." } },
+  })
+  chat = require("lathe").chat({ tools = { "calculator", "list.buffers", "bad" } })
+end
+
+---@param judge string code of its adapter
+function M.judging(judge)
+  local scripted = require("lathe.adapters").extend("scripted", { turns = { answer("t", {}), { text = "done" } } })
+  require("lathe").setup({
+    adapters = { http = { fake = scripted, judging = assert(load("return " .. judge))() } },
+    interactions = {
+      chat = {
+        adapter = "fake",
+        tools = {
+          t = tool("t", {
+            function()
+              return { status = "success", data = "ran" }
+            end,
+          }, {
+            gates = {
+              judge_context = function()
+                return "Prints a text"
+              end,
+            },
+            opts = { require_cmd_approval = true, judge = true },
+          }),
+        },
+      },
+      background = { gates = { judge = { adapter = "judging" } } },
+    },
+  })
+  chat = require("lathe").chat({ tools = { "t" } })
+  chat:set_auto(true)
+  send("go")
+end
+
+function M.tools()
+  notes = {}
+  vim.notify = function(text)
+    notes[#notes + 1] = text
+  end
+  function parameters(name, properties, required, strict)
+    return {
+      schema = {
+        ["function"] = {
+          name = name,
+          strict = strict,
+          parameters = { type = "object", properties = properties, required = required },
+        },
+      },
+    }
+  end
+  tools = {
+    calculator = tool(
+      "calculator",
+      {
+        function(_, args)
+          return { status = "success", data = args.num1 * (args.num2 or 2) }
+        end,
+      },
+      parameters("calculator", {
+        num1 = { type = "number" },
+        num2 = { type = "number" },
+        more = { type = "object", properties = { at = { type = { "string", "null" } }, as = { const = "k" } } },
+      }, { "num1" }, true)
+    ),
+    ["list.buffers"] = tool("list.buffers", {
+      function()
+        return { status = "error", data = "none" }
+      end,
+    }),
+    bad = tool("bad", { function() end }, { schema = { ["function"] = { parameters = { type = "array" } } } }),
+  }
+end
+
+return M
