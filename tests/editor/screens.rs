@@ -60,7 +60,7 @@ fn an_answer_that_streams() {
     let code = r#"open({ { text = "A list:\n\n- one\n- **two**\n\n```lua\nprint(1)\n```\n\nand so", hang = true } }, {})
     alone()
     send("Make me a list, please")"#;
-    both("streaming", &code, |editor| editor.wait_screen("and so"));
+    both("streaming", code, |editor| editor.wait_screen("and so"));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_denied_call() {
 #[test]
 fn an_error_of_the_provider() {
     let code = r#"open({ { error = "400: Invalid schema for function 'my_tool'" } }, {}) alone() send("go")"#;
-    both("error", &code, |editor| {
+    both("error", code, |editor| {
         editor.wait_ended(1);
         editor.wait_screen("send again");
     });
