@@ -7,6 +7,7 @@ mod extensions;
 mod guards;
 mod modules;
 mod servers;
+mod words;
 
 use std::collections::BTreeSet;
 use std::fs;

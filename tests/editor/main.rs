@@ -32,6 +32,7 @@ mod leaving;
 mod library;
 mod listeners;
 mod looks;
+mod memory_edits;
 mod native;
 mod outlive;
 mod own_errors;

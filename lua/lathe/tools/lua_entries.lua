@@ -13,6 +13,7 @@ local readable = require("lathe.readable").text
 ---@field entry table
 ---@field source table? what the entry led to
 ---@field schema table? its schema at that time
+---@field opts table the entry's options at that time
 ---@field tool lathe.Tool?
 ---@field fault lathe.Fault?
 ---@field notice lathe.Fault? what the user should know of one that can be used
@@ -30,13 +31,36 @@ local function resolve(name, entry)
   local ok, tool, source, notice = xpcall(definition.build, with_trace, name, entry)
   if ok then
     notice = notice and faults.new(('tool "%s": %s'):format(name, notice))
-    return { entry = entry, source = source, schema = source.schema, tool = tool, notice = notice }
+    local opts = vim.tbl_extend("force", {}, entry.opts or {})
+    return { entry = entry, source = source, schema = source.schema, opts = opts, tool = tool, notice = notice }
   end
   local text = tostring(tool)
   local first = text:match("^(.-)\nstack traceback:") or text
   local message = ('tool "%s": %s'):format(name, first)
   log.error(message .. text:sub(#first + 1))
   return { entry = entry, fault = faults.new(message) }
+end
+
+---Whether something else stands in a table that was read: an author may put another schema there at any time, and code other
+---options into an entry.
+---@param known lathe.ResolvedEntry
+---@return boolean
+local function has_changed(known)
+  if known.source.schema ~= known.schema then
+    return true
+  end
+  local opts = known.entry.opts or {}
+  for key, value in pairs(opts) do
+    if known.opts[key] ~= value then
+      return true
+    end
+  end
+  for key in pairs(known.opts) do
+    if opts[key] == nil then
+      return true
+    end
+  end
+  return false
 end
 
 ---What lists say of an entry.
@@ -104,8 +128,7 @@ function M.new(given)
       return nil
     end
     local known = resolved[name]
-    -- An author may put another schema into their table at any time.
-    if not known or known.entry ~= entry or (known.tool and known.source.schema ~= known.schema) then
+    if not known or known.entry ~= entry or (known.tool and has_changed(known)) then
       known = resolve(name, entry)
       resolved[name] = known
     end

@@ -1,99 +1,18 @@
--- The files of the memory tool: where a path leads, and what each command does there. Nothing leads out of the folder
--- but what the user has listed.
+-- The files of the memory tool: what each command does there. Where a path leads is in `memory_paths.lua`, what a text is in
+-- `memory_text.lua`.
 local M = {}
 
+local memory_paths = require("lathe.tools.memory_paths")
+local memory_text = require("lathe.tools.memory_text")
 local shared_file = require("lathe.shared_file")
 
 local uv = vim.uv
 
-local ROOT = "/memories"
 local MAX_BYTES = 1024 * 1024
 local MAX_ENTRIES = 500
 local MAX_DEPTH = 2
 
----@return string folder that stands for `/memories`
-local function root()
-  local folder = vim.fs.joinpath(vim.fn.stdpath("state"), "lathe", "memories")
-  vim.fn.mkdir(folder, "p", tonumber("700", 8))
-  return uv.fs_realpath(folder) or folder
-end
-
----The same without `.` and empty parts. Nil: it goes up, or is no path at all.
----@param path any
----@return string?
-local function clean(path)
-  if type(path) ~= "string" or path == "" or path:find("[%z\n]") then
-    return nil
-  end
-  local parts = {}
-  for part in path:gmatch("[^/]+") do
-    if part == ".." then
-      return nil
-    elseif part ~= "." then
-      parts[#parts + 1] = part
-    end
-  end
-  return (path:sub(1, 1) == "/" and "/" or "") .. table.concat(parts, "/")
-end
-
----@param path string
----@param folder string
----@return boolean
-local function is_below(path, folder)
-  return path == folder or vim.startswith(path, folder == "/" and "/" or folder .. "/")
-end
-
----Where a path really is: links are followed as far as there is something.
----@param path string absolute
----@return string?
-local function real(path)
-  local rest = ""
-  while true do
-    local found = uv.fs_realpath(path)
-    if found then
-      return found == "/" and (rest == "" and "/" or rest) or found .. rest
-    elseif uv.fs_lstat(path) or path == "/" then
-      return nil -- a link that leads nowhere: what would be made there is anybody's guess
-    end
-    rest = "/" .. vim.fs.basename(path) .. rest
-    path = vim.fs.dirname(path)
-  end
-end
-
----@class lathe.MemoryPlace
----@field path string in the file system
----@field shown string as the model names it
----@field is_root boolean
----@field is_own boolean whether it is below `/memories`
-
----Finds the place of a path, if the model may go there.
----@param path any
----@param listed any folders and files that are open to it besides
----@return lathe.MemoryPlace? place
----@return string? message
-function M.place(path, listed)
-  local shown = clean(path)
-  local outside = ("Error: The path %s is not below %s."):format(tostring(path), ROOT)
-  if not shown then
-    return nil, outside
-  end
-  if is_below(shown, ROOT) then
-    local folder = root()
-    local found = real(folder .. shown:sub(#ROOT + 1))
-    if not found or not is_below(found, folder) then
-      return nil, outside
-    end
-    return { path = found, shown = shown, is_root = found == folder, is_own = true }
-  end
-  for _, entry in ipairs(type(listed) == "table" and listed or {}) do
-    local allowed = type(entry) == "string" and real(vim.fs.abspath(vim.fs.normalize(entry)))
-    local found = allowed and real(vim.fs.abspath(shown))
-    if allowed and found and is_below(found, allowed) then
-      return { path = found, shown = shown, is_root = found == allowed, is_own = false }
-    end
-  end
-  return nil, outside
-end
+M.place = memory_paths.find
 
 ---@param place lathe.MemoryPlace
 ---@return string
@@ -102,7 +21,7 @@ local function missing(place)
 end
 
 ---@param place lathe.MemoryPlace
----@return string? text
+---@return lathe.MemoryText? memory
 ---@return string? message
 local function read(place)
   local stat = uv.fs_stat(place.path)
@@ -117,9 +36,19 @@ local function read(place)
   if not file then
     return nil, ("Error: %s cannot be read: %s"):format(place.shown, why)
   end
-  local text = file:read("*a")
+  local bytes = file:read("*a")
   file:close()
-  return text
+  return memory_text.read(bytes)
+end
+
+---@param place lathe.MemoryPlace
+---@return string? message
+local function edited_by_user(place)
+  if memory_text.is_being_edited(place.path) then
+    return ("Error: %s is open in the editor with changes that are not saved. Ask the user to save it."):format(
+      place.shown
+    )
+  end
 end
 
 ---Writes a file whole or not at all.
@@ -131,7 +60,10 @@ local function write(place, text)
     return ("Error: %s would be longer than 1 MiB."):format(place.shown)
   end
   local err = shared_file.replace(place.path, text)
-  return err and ("Error: %s cannot be written: %s"):format(place.shown, err)
+  if err then
+    return ("Error: %s cannot be written: %s"):format(place.shown, err)
+  end
+  memory_text.reload(place.path)
 end
 
 ---@param text string
@@ -196,11 +128,11 @@ function commands.view(place, args)
     )
     return head .. "\n" .. (entries[1] and table.concat(entries, "\n") or "(none)")
   end
-  local text, message = read(place)
-  if not text then
+  local memory, message = read(place)
+  if not memory then
     return message --[[@as string]]
   end
-  local lines = lines_of(text)
+  local lines = lines_of(memory.text)
   local range = type(args.view_range) == "table" and args.view_range or {}
   local from, to = tonumber(range[1]) or 1, tonumber(range[2]) or -1
   return ("The content of %s with line numbers:\n%s"):format(
@@ -213,53 +145,69 @@ function commands.create(place, args)
   if uv.fs_lstat(place.path) then
     return ("Error: File %s already exists."):format(place.shown)
   end
-  return write(place, args.file_text or "") or ("File created successfully at: %s"):format(place.shown)
+  return edited_by_user(place)
+    or write(place, args.file_text or "")
+    or ("File created successfully at: %s"):format(place.shown)
 end
 
 function commands.str_replace(place, args)
-  local text, message = read(place)
-  local old, new = args.old_str, args.new_str or ""
-  if not text then
+  local memory, message = read(place)
+  message = message or edited_by_user(place)
+  if not memory or message then
     return message --[[@as string]]
-  elseif not old or old == "" then
+  elseif not args.old_str or args.old_str == "" then
     return "Error: old_str is missing."
+  end
+  local text, old, new = memory.text, args.old_str, args.new_str or ""
+  if memory.has_returns then
+    old, new = memory_text.plain(old), memory_text.plain(new)
   end
   local at, last = text:find(old, 1, true)
   if not at then
     return ("Error: Nothing was replaced: old_str `%s` is not in %s, letter for letter."):format(old, place.shown)
   end
-  local places, from = {}, 1
+  local places_of, from = {}, 1
   while true do
     local found = text:find(old, from, true)
     if not found then
       break
     end
-    places[#places + 1] = #vim.split(text:sub(1, found), "\n", { plain = true })
+    places_of[#places_of + 1] = #vim.split(text:sub(1, found), "\n", { plain = true })
     from = found + 1
   end
-  if places[2] then
-    local where = table.concat(places, ", ")
+  if places_of[2] then
+    local where = table.concat(places_of, ", ")
     return ("Error: Nothing was replaced: old_str `%s` is there several times, in lines %s."):format(old, where)
   end
   local edited = text:sub(1, at - 1) .. new .. text:sub(last + 1)
-  local line = places[1]
-  return write(place, edited)
+  local line = places_of[1]
+  return write(place, memory_text.write(memory, edited))
     or "The file was edited:\n" .. numbered(lines_of(edited), line - 2, line + #vim.split(new, "\n") + 1)
 end
 
 function commands.insert(place, args)
-  local text, message = read(place)
-  if not text then
+  local memory, message = read(place)
+  message = message or edited_by_user(place)
+  if not memory or message then
     return message --[[@as string]]
+  elseif not args.insert_text or args.insert_text == "" then
+    return "Error: insert_text is missing."
   end
-  local lines, at = lines_of(text), args.insert_line
+  local lines, at = lines_of(memory.text), args.insert_line
   if type(at) ~= "number" or at % 1 ~= 0 or at < 0 or at > #lines then
     return ("Error: insert_line must be from 0 to %d, the lines of the file."):format(#lines)
   end
-  for i, line in ipairs(lines_of(args.insert_text or "")) do
+  local given = memory.has_returns and memory_text.plain(args.insert_text) or args.insert_text
+  -- The end of the file stays as it is; what comes behind it ends as the model has written it.
+  local ends = memory.text == "" or memory.text:sub(-1) == "\n"
+  if at == #lines then
+    ends = ends or given:sub(-1) == "\n"
+  end
+  for i, line in ipairs(lines_of(given)) do
     table.insert(lines, at + i, line)
   end
-  return write(place, table.concat(lines, "\n") .. "\n") or ("The file %s was edited."):format(place.shown)
+  return write(place, memory_text.write(memory, table.concat(lines, "\n") .. (ends and "\n" or "")))
+    or ("The file %s was edited."):format(place.shown)
 end
 
 function commands.delete(place)
@@ -267,6 +215,10 @@ function commands.delete(place)
     return ("Error: %s itself stays."):format(place.shown)
   elseif not uv.fs_lstat(place.path) then
     return missing(place)
+  end
+  local message = edited_by_user(place)
+  if message then
+    return message
   end
   local gone = vim.fn.delete(place.path, "rf") == 0
   return (gone and "Successfully deleted %s" or "Error: %s cannot be deleted."):format(place.shown)
@@ -282,6 +234,10 @@ function commands.rename(place, args, listed)
     return missing(place)
   elseif uv.fs_lstat(target.path) then
     return ("Error: The destination %s already exists."):format(target.shown)
+  end
+  message = edited_by_user(place)
+  if message then
+    return message
   end
   pcall(vim.fn.mkdir, vim.fs.dirname(target.path), "p", tonumber("700", 8))
   local moved = uv.fs_rename(place.path, target.path)
@@ -303,7 +259,7 @@ function M.run(args, listed)
   if not text and args.command == "view" then
     text = command(place, args)
   elseif not text then
-    err, text = shared_file.locked(root() .. ".lock", function()
+    err, text = shared_file.locked(memory_paths.root() .. ".lock", function()
       return command(place, args, listed)
     end)
     text = text or "Error: Nothing was changed: " .. err
