@@ -54,6 +54,9 @@ end
 ---@param name string
 ---@return boolean
 local function is_heard(name)
+  if vim.in_fast_event() then
+    return true -- that is looked at when it is told, later
+  end
   if now() ~= looked_ms then
     look()
   end
@@ -142,6 +145,9 @@ end
 ---@param name string
 ---@param data table
 local function exec(name, data)
+  if vim.in_fast_event() then
+    return M.fire(name, data)
+  end
   local list = listeners(name)
   local opts = { pattern = name, data = data, modeline = false }
   -- Neovim would show the error of each, and wait for a key.
@@ -161,6 +167,11 @@ end
 ---@param name string
 ---@param data table
 function M.fire(name, data)
+  if vim.in_fast_event() then
+    return vim.schedule(function()
+      M.fire(name, data)
+    end)
+  end
   look()
   if listeners(name)[1] then
     exec(name, data)

@@ -1,6 +1,8 @@
 -- The public API. Everything is loaded inside the functions: `require("lathe").setup()` is part of the editor's start.
 local M = {}
 
+local fast_event = require("lathe.fast_event")
+
 ---Stores and checks options; nothing is loaded, read or run. What is wrong is told once, the rest works.
 ---@param opts lathe.Opts?
 function M.setup(opts)
@@ -48,11 +50,15 @@ function M.chat(opts)
     true,
     "list of { role = user, system or llm, content = … }"
   )
+  fast_event.refuse("chat()")
   return require("lathe.chat").new(opts)
 end
 
 ---Hides the last chat, or shows it; opens one when there is none.
 function M.toggle()
+  if vim.in_fast_event() then
+    return fast_event.later(M.toggle)
+  end
   local chat = M.last_chat()
   if not chat then
     M.chat()
@@ -76,6 +82,9 @@ end
 ---@return lathe.Chat?
 function M.get_chat(bufnr)
   if package.loaded["lathe.chat"] then
+    if bufnr == nil or bufnr == 0 then
+      fast_event.refuse("get_chat() without a buffer")
+    end
     return require("lathe.chat").get(bufnr)
   end
 end
@@ -88,7 +97,9 @@ function M.add(opts)
   vim.validate("opts", opts, "table")
   vim.validate("opts.bufnr", opts.bufnr, "number", true)
   vim.validate("opts.range", opts.range, "table", true)
-  require("lathe.chat.add_to_input").add(opts)
+  fast_event.later(function()
+    require("lathe.chat.add_to_input").add(opts)
+  end)
 end
 
 ---A short text about a chat for 'winbar' or 'statusline', with `%` escaped.
@@ -99,7 +110,8 @@ function M.statusline(bufnr)
     return ""
   end
   local chats = require("lathe.chat")
-  local chat = chats.get(bufnr) or (not bufnr and chats.last()) or nil
+  -- Which buffer is current a fast event does not tell.
+  local chat = (bufnr or not vim.in_fast_event()) and chats.get(bufnr) or (not bufnr and chats.last()) or nil
   local ok, text = pcall(require("lathe.chat.draw.statusline").text, chat)
   return ok and text or ""
 end
@@ -108,6 +120,7 @@ end
 ---@return lathe.Approval[]
 ---@return string? message why some are missing
 function M.approvals()
+  fast_event.refuse("approvals()")
   return require("lathe.chat.ask.approvals").list()
 end
 
@@ -115,12 +128,14 @@ end
 ---@param id string? of `:Lathe resume`, or the path of a file
 function M.resume(id)
   vim.validate("id", id, "string", true)
-  local resume = require("lathe.chat.resume")
-  if id then
-    resume.open(id)
-  else
-    resume.choose()
-  end
+  fast_event.later(function()
+    local resume = require("lathe.chat.resume")
+    if id then
+      resume.open(id)
+    else
+      resume.choose()
+    end
+  end)
 end
 
 ---Explains what the permission rules say to a call, in the folder and for the agent of the current chat.
@@ -132,9 +147,11 @@ function M.why(tool, value, callback)
   vim.validate("tool", tool, "string")
   vim.validate("value", value, "string", true)
   vim.validate("callback", callback, "callable", true)
-  local why = require("lathe.chat.ask.why")
-  require("lathe.chat").need() -- before the first chat the library does not answer yet
-  why.explain(tool, value, M.get_chat(0) or M.last_chat(), callback or why.print)
+  fast_event.later(function()
+    local why = require("lathe.chat.ask.why")
+    require("lathe.chat").need() -- before the first chat the library does not answer yet
+    why.explain(tool, value, M.get_chat(0) or M.last_chat(), callback or why.print)
+  end)
 end
 
 ---Makes a tool known, as if it were in `interactions.chat.tools`.
@@ -143,7 +160,9 @@ end
 function M.register_tool(name, entry)
   vim.validate("name", name, "string")
   vim.validate("entry", entry, "table")
-  require("lathe.tools.sources.registered_tools").register(name, entry)
+  fast_event.later(function()
+    require("lathe.tools.sources.registered_tools").register(name, entry)
+  end)
 end
 
 ---Runs a tool without a model, with everything that belongs to a call: schema, approval, output functions.
@@ -159,7 +178,9 @@ function M.run_tool(name, args, opts, callback)
     error(("opts.%s: unknown option"):format(tostring(key)), 2)
   end
   vim.validate("callback", callback, "callable", true)
-  require("lathe.chat.run_tool").start(name, args, callback)
+  fast_event.later(function()
+    require("lathe.chat.run_tool").start(name, args, callback)
+  end)
 end
 
 -- Native servers -----------------------------------------------------------------------------------------------------
@@ -167,6 +188,10 @@ end
 for _, name in ipairs({ "add_server", "add_tool", "add_resource", "add_resource_template", "add_prompt" }) do
   ---As in `lathe.native`.
   M[name] = function(...)
+    -- What these load needs the API once; what has failed to load would never load again.
+    if not (package.loaded["lathe.native"] or package.loaded["lathe.chat"]) then
+      fast_event.refuse(name .. "() for the first time")
+    end
     return require("lathe.native")[name](...)
   end
 end

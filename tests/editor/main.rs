@@ -18,6 +18,7 @@ mod contract;
 mod corpus;
 mod demo;
 mod docs;
+mod fast_events;
 mod handlers_once;
 mod harness;
 mod held;

@@ -10,6 +10,7 @@ local chat_window = require("lathe.chat.draw.chat_window")
 local config = require("lathe.config")
 local core = require("lathe.core")
 local events = require("lathe.events")
+local fast_event = require("lathe.fast_event")
 local keymaps = require("lathe.chat.keymaps")
 local notice_line = require("lathe.chat.draw.notice_line")
 local notify = require("lathe.notify")
@@ -74,6 +75,9 @@ end
 ---Whether a window of this tab page shows the chat.
 ---@return boolean
 function Chat:is_visible()
+  if vim.in_fast_event() then
+    return self.is_shown == true -- as of the last change of windows
+  end
   return vim.fn.bufwinid(self.bufnr) ~= -1
 end
 
@@ -301,5 +305,10 @@ function Chat.was_cleared(chat)
   end
   events.note("cleared", chat)
 end
+
+fast_event.all_later(
+  Chat,
+  { "open", "hide", "close", "set_auto", "find_adapter", "notice", "add_context", "show_context" }
+)
 
 return M

@@ -3,6 +3,8 @@ local M = {}
 
 local api = vim.api
 
+local fast_event = require("lathe.fast_event")
+
 ---@class lathe.ChatUi
 ---@field _chat lathe.Chat
 local Ui = {}
@@ -87,6 +89,9 @@ function Ui:render_headers() end
 function Ui:lock_buf() end
 
 function Ui:unlock_buf() end
+
+fast_event.all_later(Ui, { "follow" })
+fast_event.all_refuse(Ui, "chat.ui:", { "is_visible_non_curtab", "is_active", "last" })
 
 ---@class lathe.ChatContextItems
 ---@field _chat lathe.Chat
