@@ -358,3 +358,32 @@ fn a_queued_message_that_is_being_written_goes_out_when_it_is_done() {
     assert_eq!(editor.lua_text("return chat.messages[#chat.messages - 1]._meta.typed"), "use this @{other}");
     editor.assert_no_fault();
 }
+
+#[test]
+fn what_is_held_back_is_shown_where_it_will_stand() {
+    let editor = editor();
+    editor.lua("draft({ 'one' })");
+    editor.input("GA two");
+    editor.wait_buffer("one two");
+    editor.lua("chat.render:add_text(('words '):rep(20) .. 'and an', 'text')");
+    editor.wait_screen("words and an\n");
+    editor.lua("chat.render:add_text(' end.\\n\\nA paragraph', 'text')");
+    editor.wait_screen("A paragraph\n");
+    let before = editor.screen();
+    assert!(editor.lua_bool("return chat.render.is_held == true"), "{}", editor.buffer());
+    // The very same lines, when it is written.
+    editor.lua("vim.cmd('stopinsert')");
+    editor.wait_buffer("A paragraph\n\n## Me\n\none two");
+    let chat = |screen: &str| {
+        let rows = screen.lines().filter_map(|line| line.split_once('│')).map(|(_, right)| right.trim_end().to_owned());
+        rows.filter(|row| !row.contains(" t  ") && !row.ends_with(" t")).collect::<Vec<_>>().join("\n")
+    };
+    editor.wait_until("the same screen", || chat(&editor.screen()) == chat(&before));
+    // More than the window has room for: its end.
+    editor.lua("vim.cmd('startinsert!') for i = 1, 100 do chat.render:add_text(('\\nheld %d'):format(i), 'text') end");
+    editor.wait_screen("held 100");
+    assert!(editor.screen().contains("one two") && !editor.screen().contains("held 50"), "{}", editor.screen());
+    editor.input("<Esc>");
+    editor.wait_buffer("held 99\nheld 100\n\n## Me\n\none two");
+    editor.assert_no_fault();
+}

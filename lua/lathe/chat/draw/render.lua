@@ -63,6 +63,7 @@ local ns_heading = api.nvim_create_namespace("lathe.heading")
 ---@field unwritten_since integer? uv.now() since when it does
 ---@field on_open fun()[] wait until the buffer may be written
 ---@field is_held boolean? what is due cannot be written now
+---@field shows_held boolean? it is shown as virtual text
 local Render = {}
 Render.__index = Render
 for _, methods in ipairs({

@@ -15,6 +15,7 @@ local log = require("lathe.log")
 local notify = require("lathe.notify")
 local queued_lines = require("lathe.chat.draw.queued_lines")
 local held_lines = require("lathe.chat.draw.held_lines")
+local held_text = require("lathe.chat.draw.held_text")
 local write_rate = require("lathe.chat.draw.write_rate")
 
 local WRITE_EVERY_MS = 33
@@ -172,6 +173,11 @@ end
 local function hold_back(self)
   self.is_held, self.due = true, true
   self.write_timer:start(HELD_EVERY_MS, 0, self.write)
+  -- A menu would not move along, and while a command is typed nothing is drawn.
+  local holder = held_lines.holder(self.bufnr)
+  if holder == "insert" or holder == "selection" or (holder == "keys" and vim.fn.mode() == "i") then
+    held_text.show(self)
+  end
   if self.on_written and now() - self.unwritten_since > MAX_UNWRITTEN_MS then
     tell_written(self)
   end
@@ -207,6 +213,7 @@ function Writing:flush_now()
     self.queue, self.dirty = {}, {}
     return tell_written(self)
   end
+  held_text.clear(self)
   self.written_ms = now()
   if #self.queue == 0 and #self.dirty == 0 then
     return tell_written(self)
