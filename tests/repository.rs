@@ -12,6 +12,8 @@ mod circles;
 mod headers;
 #[path = "repository/layers.rs"]
 mod layers;
+#[path = "repository/map.rs"]
+mod map;
 #[path = "repository/names.rs"]
 mod names;
 #[path = "repository/rust_circles.rs"]
