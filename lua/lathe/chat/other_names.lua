@@ -139,6 +139,19 @@ end
 
 fields.references = fields.context
 
+function fields.agents(chat)
+  return chat.tools
+end
+
+function fields.tool_flags(chat)
+  return chat.tool_registry and chat.tool_registry.flags
+end
+
+---Something true while a request or a call runs.
+function fields.current_request(chat)
+  return chat.is_running and { id = chat.request } or nil
+end
+
 ---A field under another name.
 ---@param chat lathe.Chat
 ---@param key any

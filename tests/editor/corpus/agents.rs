@@ -242,6 +242,29 @@ fn cc_generation_second_parameter_is_the_agent_or_the_list() {
 }
 
 #[test]
+fn cc_generation_names_that_say_nothing_leave_both_readings_open() {
+    either_way(|editor| {
+        // 'odd_names'
+        let calls = "'odd_older', { path = 'p' }, 'odd_newest', { path = 'q' }, 'odd_stripped', { path = 'r' }";
+        assert_eq!(
+            editor.outcome(calls, "corpus('tools', 'odd_names')"),
+            ["chat p found p", "found q; found q, againtrue", "r nil success r"]
+        );
+    });
+}
+
+#[test]
+fn cc_generation_unknown_form_from_setup_is_named_before_anything_runs() {
+    either_way(|editor| {
+        let calls = "'odd_setup', { path = 'cmd' }, 'odd_setup', { path = 'output' }";
+        let results = editor.outcome(calls, "corpus('tools', 'odd_names')");
+        assert!(results[0].contains("cmds[1]: takes 6 parameters"), "{results:?}");
+        assert!(results[1].contains("output.success: takes 6 parameters"), "{results:?}");
+        assert!(editor.lua_bool("return odd_ran == nil"));
+    });
+}
+
+#[test]
 fn cc_generation_unknown_form_is_named_when_the_tool_loads() {
     either_way(|editor| {
         editor.lua("open({ answer('unknown_form', {}), { text = 'done' } }, one('unknown_form'))");
