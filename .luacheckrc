@@ -52,3 +52,6 @@ files["tests/editor/native"] = {
 }
 files["tests/editor/contract"] = { read_globals = { "example", "fixtures", "told" } }
 files["tests/editor/resume"] = { read_globals = { "connect", "last", "notes", "roles" } }
+files["tests/editor/corpus"] = {
+  read_globals = { "asked", "corpus", "is_asking", "one", "shown", "statuses", "told" },
+}

@@ -12,7 +12,7 @@ SUFFIX := $(if $(filter Darwin,$(shell uname -s)),dylib,so)
 # The features need folders of their own: in one folder each switch builds the crate again.
 CORE := --no-default-features --target-dir target/core
 # Not those of others that must run as they are written.
-LUA_FILES := build.lua examples lua plugin tests/editor tests/fixtures/codecompanion tests/support
+LUA_FILES := benches build.lua examples lua plugin tests/editor tests/fixtures/codecompanion tests/support
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-24s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -18,6 +18,8 @@ mod map;
 mod names;
 #[path = "repository/rust_circles.rs"]
 mod rust_circles;
+#[path = "repository/test_lua.rs"]
+mod test_lua;
 #[path = "repository/tokens.rs"]
 mod tokens;
 

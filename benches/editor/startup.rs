@@ -3,20 +3,7 @@
 use std::time::Duration;
 
 use crate::measure::{Report, medians, time};
-use crate::support::{Setup, run_headless};
-
-/// In a Neovim that has just started: nanoseconds for `require` and `setup()`, and whether the library is loaded after it.
-const MEASURE: &str = r#"
-local start = vim.uv.hrtime()
-require("lathe").setup({})
-local ns = vim.uv.hrtime() - start
-local loaded = package.loaded.lathe_core ~= nil
-for line in io.open("/proc/self/maps") and io.lines("/proc/self/maps") or function() end do
-  loaded = loaded or line:find("lathe_core", 1, true) ~= nil
-end
-io.stdout:write(("%d %s\n"):format(ns, tostring(loaded)))
-vim.cmd.quit()
-"#;
+use crate::support::{Setup, run_headless, script};
 
 /// `require` and `setup()` cost at most a tenth of an empty start, and load no library.
 pub fn run(report: &mut Report) {
@@ -27,7 +14,7 @@ pub fn run(report: &mut Report) {
         })
     };
     let mut require_and_setup = || {
-        let output = run_headless(Setup::default(), &["-c", &format!("lua {MEASURE}")]);
+        let output = run_headless(Setup::default(), &["-c", &format!("lua {}", script("measure"))]);
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let (ns, loaded) = text.trim().split_once(' ').unwrap_or_else(|| panic!("{output:?}"));
         library_loaded |= loaded != "false";

@@ -10,39 +10,6 @@ use crate::measure::Report;
 use crate::support::server::{Reply, Server};
 use crate::support::{Editor, Setup};
 
-/// A chat beside a window that is typed in.
-const PRELUDE: &str = r#"
-require("lathe").setup({
-  adapters = { http = { server = require("lathe.adapters").extend("openai_compatible", { env = { url = ... } }) } },
-  interactions = { chat = { adapter = "server" } },
-})
-chat = require("lathe").chat({ prompt = "go" })
-vim.cmd("wincmd p | enew")
--- Writes a text evenly, every 33 ms, into a window that looks like the chat's.
-function write(text, ms)
-  plain = true
-  local bufnr = vim.api.nvim_create_buf(false, true)
-  vim.treesitter.start(bufnr, "markdown")
-  local win = vim.fn.bufwinid(chat.bufnr)
-  vim.api.nvim_win_set_buf(win, bufnr)
-  local steps, step, timer = math.floor(ms / 33), 0, vim.uv.new_timer()
-  timer:start(0, 33, vim.schedule_wrap(function()
-    if not plain then return end
-    step = step + 1
-    local from, to = math.floor((step - 1) * #text / steps) + 1, math.floor(step * #text / steps)
-    local last = vim.api.nvim_buf_line_count(bufnr) - 1
-    local col = #vim.api.nvim_buf_get_lines(bufnr, last, last + 1, false)[1]
-    vim.api.nvim_buf_set_text(bufnr, last, col, last, col, vim.split(text:sub(from, to), "\n"))
-    vim.api.nvim_win_set_cursor(win, { vim.api.nvim_buf_line_count(bufnr), 0 })
-    if step == steps then
-      timer:close()
-      plain = false
-      vim.api.nvim_win_set_buf(win, chat.bufnr)
-    end
-  end))
-end
-"#;
-
 const DELTAS: usize = 5_000;
 const STREAM_MS: u64 = 5_000;
 const KEYS: usize = 400;
@@ -83,7 +50,7 @@ fn p99(sorted: &[Duration]) -> Duration {
 pub fn run(report: &mut Report) {
     let server = Server::start(vec![Reply::Slow { pieces: events(), every_ms: STREAM_MS / DELTAS as u64 }]);
     let editor = Setup::default().size(120, 40).start();
-    editor.lua_with(PRELUDE, vec![Value::from(server.url.as_str())]);
+    editor.run_with("beside", vec![Value::from(server.url.as_str())]);
     let text: String = (0..DELTAS).map(word).collect();
     let while_true = |condition: &str| {
         let (condition, mut all) = (format!("return {condition}"), Vec::new());

@@ -23,34 +23,7 @@ const SIGNS: [&str; 12] = [
 fn editor() -> Editor {
     let editor = Setup::default().start();
     editor.lua(PRELUDE);
-    editor.lua(
-        r#"
-        told = {}
-        vim.notify = function(text) told[#told + 1] = text end
-        read, made = 0, 0
-        local native = require("lathe.native")
-        native.add_resource("x", { name = "secret", uri = "x://secret", handler = function(_, res)
-          read = read + 1
-          return res:text("SECRET")
-        end })
-        native.add_prompt("x", { name = "evil", handler = function(_, res)
-          made = made + 1
-          return res:text("EVIL")
-        end })
-        vim.cmd.edit("secret.txt")
-        vim.api.nvim_buf_set_lines(0, 0, -1, false, { "SECRET", "SECRET" })
-        function start()
-          open({ { text = "one" }, { text = "two" }, { text = "three" } },
-            { danger = tool("danger", { function() end }), opts = {} }, { tools = {} })
-          chat.adapter.name = "fake"
-        end
-        function in_use() return next(chat.tool_registry.in_use) ~= nil end
-        function sent()
-          local last
-          for _, message in ipairs(chat.messages) do last = message.role == "user" and message.content or last end
-          return last
-        end"#,
-    );
+    editor.run("world");
     editor
 }
 
@@ -77,14 +50,7 @@ fn a_file_name_is_not_a_mention() {
     for sign in SIGNS {
         let editor = editor();
         let name = format!("{}.md", sign.replace('/', "%"));
-        editor.lua_with(
-            r#"
-            start()
-            vim.cmd.edit(vim.fn.fnameescape(...))
-            vim.api.nvim_buf_set_lines(0, 0, -1, false, { "first", "second" })
-            vim.cmd("1,2Lathe add")"#,
-            vec![name.as_str().into()],
-        );
+        editor.run_with("file_name", vec![name.as_str().into()]);
         let input = editor.lua_text("return chat.render:input()");
         assert!(input.contains("first\nsecond"), "{input}");
         let sent = send(&editor);
@@ -103,20 +69,8 @@ fn a_file_name_is_not_a_mention() {
 fn added_lines_and_selections_are_text_even_where_a_fence_is_open() {
     for before in ["", "look:", "```lua", "````\nopen", "~~~"] {
         let editor = editor();
-        editor.lua_with(
-            r#"
-            local before, signs = ...
-            start()
-            lines = { "begin", "```", "~~~", "````" }
-            vim.list_extend(lines, signs)
-            vim.list_extend(lines, { "```", "@{danger}" })
-            vim.cmd.edit("other.md")
-            vim.api.nvim_buf_set_lines(0, 0, -1, false, lines)
-            if before ~= "" then chat:add_buf_message({ role = "user", content = before }) end
-            vim.cmd("1,$Lathe add")
-            vim.api.nvim_feedkeys(vim.keycode("ggVG"), "x", false)
-            vim.cmd("normal! ggVG")
-            require("lathe").add()"#,
+        editor.run_with(
+            "fences",
             vec![before.into(), SIGNS.iter().map(|sign| (*sign).into()).collect::<Vec<crate::support::Value>>().into()],
         );
         let sent = send(&editor);
@@ -131,20 +85,7 @@ fn added_lines_and_selections_are_text_even_where_a_fence_is_open() {
 fn the_text_of_a_prompt_is_text() {
     for sign in SIGNS {
         let editor = editor();
-        editor.lua_with(
-            r#"
-            sign = ...
-            start()
-            require("lathe.native").add_prompt("x", { name = "good", handler = function(_, res)
-              return res:user():text("history " .. sign):llm():text("said " .. sign):user():text(sign)
-            end })
-            require("lathe.native").add_prompt("x", { name = "fenced", handler = function(_, res)
-              return res:text("see\n```\n" .. sign .. "\n```\n" .. sign)
-            end })
-            chat:add_buf_message({ role = "user", content = "/mcp:good" })
-            chat:submit()"#,
-            vec![sign.into()],
-        );
+        editor.run_with("prompts", vec![sign.into()]);
         editor.wait_lua("chat.render:input() ~= '/mcp:good' and chat.render:input()");
         assert_eq!(send(&editor), sign);
         assert_inert(&editor, sign);
@@ -181,11 +122,7 @@ fn a_message_of_a_resumed_chat_is_text_when_it_is_edited() {
         editor.wait_lua("chat.turn == 1 and not chat.is_running");
         editor.lua("require('lathe.chat.actions').edit_last(chat)");
         editor.wait_lua("chat.render:input() == 'hi'");
-        editor.lua(
-            "chat.render:clear_input() id = chat.saved_id chat:close() require('lathe').resume(id)
-             vim.wait(5000, function() chat = require('lathe').last_chat() return chat and #chat.messages > 1 end, 5)
-             require('lathe.chat.actions').edit_last(chat)",
-        );
+        editor.run("resumed");
         editor.wait_lua("chat.render:input()");
         assert_eq!(send(&editor), sign);
         assert_inert(&editor, sign);
@@ -233,25 +170,7 @@ fn what_the_user_types_is_a_mention_and_a_backslash_makes_it_text() {
 #[test]
 fn resources_and_prompts_obey_the_limits_of_tool_output() {
     let editor = chat::editor();
-    editor.lua(
-        r#"
-        told = {}
-        vim.notify = function(text) told[#told + 1] = text end
-        local native = require("lathe.native")
-        local texts = { lines = ("line\n"):rep(5000), bytes = ("ü"):rep(40000), short = "short", exact = ("x"):rep(1000 - #"Resource x://exact:\n") }
-        for name, text in pairs(texts) do
-          native.add_resource("x", { name = name, uri = "x://" .. name, handler = function(_, res) return res:text(text) end })
-          native.add_prompt("x", { name = name, handler = function(_, res) return res:llm():text(text):user():text(text) end })
-        end
-        function start()
-          require("lathe").setup({
-            tool_output = { max_lines = 50, max_bytes = 1000 },
-            adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = { { text = "one" } } }) } },
-            interactions = { chat = { adapter = "fake" } },
-          })
-          chat = require("lathe").chat()
-        end"#,
-    );
+    editor.run("limits");
     for (name, lines, mark) in [
         ("lines", 50, Some("cut at 264 of 25020 bytes")),
         ("bytes", 2, Some("cut at 1000 of 80020 bytes")),

@@ -8,37 +8,9 @@ use serde_json::json;
 use crate::chat::PRELUDE;
 use crate::provider::{delta, said};
 use crate::support::server::{Reply, Server};
-use crate::support::{Editor, Setup};
+use crate::support::{Editor, Setup, script};
 
 const KEY: &str = "sk-kept/at+home=0123456789";
-
-/// `talk(adapter, opts)`: a chat with this adapter, of which a model at `url` calls the tool `shell`, which is `env`; its
-/// output is `environment`. More adapters are configured as `more`.
-const TALK: &str = r#"
-function talk(adapter, more, keep)
-  environment, events = nil, {}
-  if chat then chat:close() end
-  local extend = require("lathe.adapters").extend
-  adapter = vim.tbl_deep_extend("force", { schema = { model = { default = "small" } } }, adapter)
-  local own = extend("openai_compatible", adapter)
-  own.env.url = own.env.url ~= "http://127.0.0.1:8080" and own.env.url or url
-  if adapter.url then own.url = adapter.url end
-  require("lathe").setup({
-    adapters = { http = vim.tbl_extend("force", { own = own }, more or {}) },
-    interactions = { chat = { adapter = "own", tools = {
-      shell = { name = "shell", description = "env", cmds = { "env" },
-        schema = { type = "function", ["function"] = { name = "shell", parameters = { type = "object" } } },
-        output = { success = function(self, stdout, meta)
-          environment = tostring(stdout[#stdout])
-          meta.tools.chat:add_tool_output(self, { content = "listed" })
-        end } },
-      opts = { keep_env = keep or {} },
-    } } },
-  })
-  chat = require("lathe").chat({ tools = { "shell" } })
-  send("go")
-end
-"#;
 
 /// A server whose model calls `shell` once.
 fn server() -> Server {
@@ -67,7 +39,7 @@ fn editor(server: &Server) -> Editor {
         .env("GH_TOKEN", "for-git")
         .start();
     editor.lua(PRELUDE);
-    editor.lua(TALK);
+    editor.run("talk");
     editor.lua_with("url, key = ...", vec![server.url.as_str().into(), KEY.into()]);
     editor
 }
@@ -163,13 +135,7 @@ fn no_command_sees_the_key_of_another_chats_adapter_or_of_the_judge() {
         "require('lathe').chat({ hidden = true, adapter = require('lathe.adapters').extend('openai_compatible',
            { env = { api_key = 'UNUSED_ACCESS' } }) })
          talk({})",
-        "local config = require('lathe.config')
-         local setup = require('lathe').setup
-         require('lathe').setup = function(opts)
-           opts.interactions.background = { gates = { judge = { adapter = { wire = 'openai', env = { k = 'UNUSED_ACCESS' } } } } }
-           setup(opts)
-         end
-         talk({})",
+        script("key_of_judge").as_str(),
     ] {
         let server = server();
         let editor = editor(&server);
@@ -340,16 +306,7 @@ fn a_key_command_for_a_list_of_models_ends_with_its_chat() {
     let server = server();
     let editor = editor(&server);
     let mark = mark(20);
-    editor.lua_with(
-        r#"
-        talk({ env = { api_key = "" } })
-        chat.adapter.env.api_key = "cmd:sleep " .. ...
-        chat.adapter.models = { url = "${url}/models" }
-        chat.adapter.headers = { Authorization = "Bearer ${api_key} ${fresh}" }
-        chat.adapter.env.fresh = "cmd:sleep " .. ...
-        require("lathe.chat.switch_model").model(chat)"#,
-        vec![mark.as_str().into()],
-    );
+    editor.run_with("list_of_models", vec![mark.as_str().into()]);
     editor.wait_until("the command", || running(&mark) > 0);
     editor.lua("chat:close()");
     editor.wait_until("its end", || running(&mark) == 0);
@@ -360,29 +317,7 @@ fn a_key_command_for_the_judge_ends_with_its_call() {
     let server = server();
     let editor = editor(&server);
     let mark = mark(30);
-    editor.lua_with(
-        r#"
-        local extend = require("lathe.adapters").extend
-        require("lathe").setup({
-          adapters = { http = {
-            judge = extend("openai_compatible", { env = { api_key = "cmd:sleep " .. ... } }),
-            fake = extend("scripted", { turns = { answer("t", {}), { text = "done" } } }),
-          } },
-          interactions = {
-            chat = { adapter = "fake", tools = { t = vim.tbl_extend("force",
-              tool("t", { function() return { status = "success", data = "ran" } end }), {
-                opts = { require_cmd_approval = true, judge = true },
-                gates = { judge_context = function() return "Runs x" end },
-                output = { cmd_string = function() return "x" end },
-            }) } },
-            background = { gates = { judge = { adapter = "judge" } } },
-          },
-        })
-        chat = require("lathe").chat({ tools = { "t" } })
-        chat:set_auto(true)
-        send("go")"#,
-        vec![mark.as_str().into()],
-    );
+    editor.run_with("judge", vec![mark.as_str().into()]);
     editor.wait_until("the command", || running(&mark) > 0);
     editor.lua("chat:stop()");
     editor.wait_until("its end", || running(&mark) == 0);

@@ -2,7 +2,7 @@
 //! keeps neither lathe nor the others from going on.
 
 use crate::chat::{self, PRELUDE};
-use crate::support::{Editor, Setup};
+use crate::support::{Editor, Setup, repository};
 
 const TURN: &str = r#"open({ answer("t", {}), { text = "answered" } }, { t = tool("t", { function() return { status = "success" } end }) }) send("go")"#;
 
@@ -21,26 +21,17 @@ fn editor() -> Editor {
 #[test]
 fn an_error_is_told_once_per_event_and_error_and_logged_and_the_turn_goes_on() {
     let editor = editor();
-    editor.lua(
-        r#"
-        heard = {}
-        vim.api.nvim_create_autocmd("User", { pattern = "Lathe*", callback = function(args)
-          error("boom at " .. args.match)
-        end })
-        vim.api.nvim_create_autocmd("User", { pattern = "LatheChatDone", callback = function() error({ code = 7 }) end })
-        vim.api.nvim_create_autocmd("User", { pattern = "LatheChatDone", callback = function() vim.cmd("nonsense") end })
-        vim.api.nvim_create_autocmd("User", { pattern = "Lathe*", callback = function(args)
-          heard[#heard + 1] = args.match
-        end })"#,
-    );
+    editor.run("failing");
     for turn in 1..=3 {
         editor.lua(if turn == 1 { TURN } else { "send('again')" });
         editor.wait_lua(&format!("count('LatheChatDone') == {turn} or count('LatheChatStopped') > 0 or chat.turn > 3"));
         editor.wait_lua("not chat.is_running");
     }
     let told = told(&editor);
+    let place = repository().join("tests/editor/listeners.lua");
+    let place = place.display();
     for event in ["ChatCreated", "ChatSubmitted", "RequestStarted", "ToolStarted", "ToolFinished", "ChatDone"] {
-        let message = format!("lathe: an autocommand for Lathe{event} failed: [string \"<nvim>\"]");
+        let message = format!("lathe: an autocommand for Lathe{event} failed: {place}");
         assert_eq!(told.matches(&message).count(), 1, "{event}: {told}");
     }
     assert_eq!(told.matches("failed: { code = 7 }").count(), 1, "{told}");
@@ -60,12 +51,7 @@ fn an_error_is_told_once_per_event_and_error_and_logged_and_the_turn_goes_on() {
 fn the_editor_never_stops_at_press_enter() {
     let editor = Setup::default().size(60, 20).start();
     editor.lua(PRELUDE);
-    editor.lua(
-        r#"
-        vim.api.nvim_create_autocmd("User", { pattern = "Lathe*", callback = function() error(("long "):rep(50) .. "\nmore\nlines") end })
-        vim.cmd("autocmd User LatheRequestStarted nonsense command")
-        vim.cmd("autocmd User LatheRequestStarted let g:never = 1")"#,
-    );
+    editor.run("long_errors");
     editor.lua(TURN);
     editor.wait_ended(1);
     assert!(!editor.lua_bool("return vim.api.nvim_get_mode().blocking"));
@@ -101,33 +87,7 @@ fn commands_and_functions_of_scripts_hear_events_and_their_errors_are_told_once(
 #[test]
 fn a_callback_gets_what_neovim_gives_it() {
     let editor = editor();
-    editor.lua(
-        r#"
-        seen = {}
-        local group = vim.api.nvim_create_augroup("others", {})
-        local id
-        id = vim.api.nvim_create_autocmd("User", { group = group, pattern = { "LatheChatDone", "LatheChat[SX]*" }, callback = function(args)
-          seen[#seen + 1] = { args.match, args.event, args.file, args.group == group, args.id >= id, vim.fn.expand("<amatch>"),
-            args.data.chat_id == chat.id, args.buf == vim.api.nvim_get_current_buf() }
-          args.data.chat_id = "changed" -- for nobody else
-        end })
-        vim.api.nvim_create_autocmd("User", { pattern = "LatheChatDone", once = true, callback = function(args)
-          once = (once or 0) + 1
-          data_ok = args.data.chat_id == chat.id
-        end })
-        vim.api.nvim_create_autocmd("User", { pattern = "LatheChatDone", callback = function()
-          deleted = (deleted or 0) + 1
-          return true
-        end })
-        vim.api.nvim_create_autocmd("User", { pattern = "LatheChatDone", callback = function()
-          pcall(vim.api.nvim_del_autocmd, victim)
-        end })
-        victim = vim.api.nvim_create_autocmd("User", { pattern = "LatheChatDone", callback = function() victims = (victims or 0) + 1 end })
-        vim.api.nvim_create_autocmd("User", { pattern = "LatheChatDone", callback = function()
-          ok = pcall(vim.cmd, "nonsense")
-          print("printed by a callback")
-        end })"#,
-    );
+    editor.run("callbacks");
     for turn in 1..=2 {
         editor.lua(if turn == 1 { TURN } else { "send('again')" });
         editor.wait_ended(turn);
@@ -170,26 +130,7 @@ fn events_inside_of_a_callback_are_heard_as_well() {
 #[test]
 fn chat_done_comes_after_the_last_text_is_in_the_buffer_whatever_its_size() {
     let editor = editor();
-    editor.lua(
-        r#"
-        whole = {}
-        vim.api.nvim_create_autocmd("User", { pattern = { "LatheChatDone", "LatheChatStopped", "LatheChatSubmitted", "LatheChatClosed" },
-          callback = function(args)
-            local lines = vim.api.nvim_buf_is_valid(chat.bufnr) and vim.api.nvim_buf_get_lines(chat.bufnr, 0, -1, false) or {}
-            local text = table.concat(lines, "\n")
-            whole[#whole + 1] = args.match:sub(10) .. args.data.id .. (text:find("the very end " .. args.data.id, 1, true) and "+" or "-")
-          end })
-        local function long(n)
-          local line = ("some words of a long answer "):rep(3) .. "\n"
-          return line:rep(20000) .. "the very end " .. n
-        end
-        local many = {}
-        for i = 1, 3000 do many[i] = { name = "t", arguments = { n = i } } end
-        open({ { text = long(1) }, { text = long(2) }, { tool_calls = many }, { text = "the very end 3" }, { text = long(4) } },
-          { t = tool("t", { function() return { status = "success", data = "x" } end }) })
-        chat.adapter.name = "fake"
-        send("one")"#,
-    );
+    editor.run("last_texts");
     editor.wait_ended(1);
     editor.watch_loop();
     editor.lua("send('two')");
@@ -199,13 +140,7 @@ fn chat_done_comes_after_the_last_text_is_in_the_buffer_whatever_its_size() {
     editor.lua("send('three')");
     editor.wait_ended(3);
     // The next turn begins while the last one is written: the end of that comes before it.
-    editor.lua(
-        r#"
-        send("four")
-        vim.api.nvim_create_autocmd("User", { pattern = "LatheRequestFinished", once = true, callback = function()
-          vim.schedule(function() send("five") end)
-        end })"#,
-    );
+    editor.run("next_turn");
     editor.wait_ended(5);
     let whole = editor.lua_text("return table.concat(whole, ' ')");
     assert!(

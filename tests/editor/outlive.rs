@@ -5,11 +5,11 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::chat::PRELUDE;
-use crate::support::{Editor, Setup, Value};
+use crate::support::{Editor, Setup, Value, at_best};
 
-/// From the death of the editor until nothing may be left. What ends at SIGTERM is gone in a tenth of a second, what does
-/// not in 700 ms.
-const LIMIT: Duration = Duration::from_secs(2);
+/// From the death of the editor until nothing may be left, on a machine as busy as it may be: what would be left runs for
+/// days.
+const LIMIT: Duration = Duration::from_secs(15);
 
 /// Each makes a file of its own when it runs, and is told from others by the argument of its `sleep`.
 const COMMANDS: [&str; 8] = [
@@ -32,20 +32,8 @@ fn editor(arguments: &[&str], count: usize, mark: &str) -> Editor {
     }
     let editor = setup.start();
     editor.lua(PRELUDE);
-    editor.lua_with(
-        r#"
-        local mark, count, commands = ...
-        local turn = { tool_calls = {} }
-        for n = 1, count do turn.tool_calls[n] = { name = "t", arguments = { n = n } } end
-        open({ turn, { text = "done" } }, {
-          t = tool("t", {}, {
-            env = function(self) return { n = self.args.n, mark = mark } end,
-            handlers = { setup = function(self) self.cmds = { commands[(self.args.n - 1) % #commands + 1] } end },
-            opts = { parallel = true },
-          }),
-          opts = { max_parallel = count },
-        })
-        send("go")"#,
+    editor.run_with(
+        "commands",
         vec![mark.into(), count.into(), Value::Array(COMMANDS.iter().map(|text| Value::from(*text)).collect())],
     );
     editor.wait_until("all commands", || (1..=count).all(|n| editor.home.path().join(format!("up.{n}")).exists()));
@@ -111,6 +99,22 @@ fn nothing_is_left_after_any_death_of_the_editor() {
     }
 }
 
+/// What ends at SIGTERM is gone in a tenth of a second, what does not in 700 ms.
+#[test]
+fn all_is_gone_two_seconds_after_the_editor() {
+    let mut number = 200;
+    at_best(Duration::from_secs(2), || {
+        number += 1;
+        let mark = mark(number);
+        let mut editor = editor(&[], COMMANDS.len(), &mark);
+        signal(editor.pid(), "-KILL");
+        editor.wait_exit();
+        let died = Instant::now();
+        assert_nothing_left(&mut editor, &mark, "-KILL");
+        died.elapsed()
+    });
+}
+
 #[test]
 fn nothing_is_left_after_an_interrupt_of_a_headless_editor() {
     let mark = mark(20);
@@ -135,21 +139,7 @@ fn an_editor_that_dies_while_it_starts_commands_leaves_none() {
     for delay_ms in [0, 1, 2, 5, 10, 20, 40] {
         let mark = mark(40 + delay_ms);
         let mut editor = editor(&[], 1, &mark);
-        editor.lua_with(
-            r#"
-            local mark, delay_ms = ...
-            local turn = { tool_calls = {} }
-            for n = 1, 60 do turn.tool_calls[n] = { name = "t", arguments = { n = n } } end
-            open({ turn, { text = "done" } }, {
-              t = tool("t", { "sleep " .. mark }, { opts = { parallel = true } }), opts = { max_parallel = 60 },
-            })
-            local timer = vim.uv.new_timer()
-            vim.api.nvim_create_autocmd("User", { pattern = "LatheToolStarted", once = true, callback = function()
-              timer:start(delay_ms, 0, function() vim.uv.kill(vim.uv.os_getpid(), "sigkill") end)
-            end })
-            send("go")"#,
-            vec![mark.as_str().into(), delay_ms.into()],
-        );
+        editor.run_with("dying", vec![mark.as_str().into(), delay_ms.into()]);
         assert_nothing_left(&mut editor, &mark, &format!("{delay_ms} ms"));
     }
 }
@@ -159,20 +149,7 @@ fn what_is_left_in_the_background_ends_with_the_editor() {
     let mark = mark(100);
     let editor = Setup::default().start();
     editor.lua(PRELUDE);
-    editor.lua_with(
-        r#"
-        local mark = ...
-        local commands = { "sleep %s & echo", "sleep %s > /dev/null 2>&1 & echo", "setsid sleep %s & echo" }
-        local tools, calls = {}, {}
-        for i, text in ipairs(commands) do
-          local name = "t" .. i
-          tools[name] = tool(name, { text:format(mark) }, { opts = { background = true } })
-          vim.list_extend(calls, { name, {} })
-        end
-        open({ answer(unpack(calls)), { text = "done" } }, tools)
-        send("go")"#,
-        vec![mark.as_str().into()],
-    );
+    editor.run_with("background", vec![mark.as_str().into()]);
     editor.wait_ended(1);
     assert_eq!(running(&mark).len(), 3);
     let mut editor = editor;
@@ -185,17 +162,7 @@ fn a_key_command_ends_with_the_editor() {
     let mark = mark(110);
     let editor = Setup::default().start();
     editor.lua(PRELUDE);
-    editor.lua_with(
-        r#"
-        require("lathe").setup({
-          adapters = { http = { own = require("lathe.adapters").extend("openai_compatible", {
-            env = { api_key = "cmd:sleep " .. ... .. "; echo key" }, schema = { model = { default = "m" } } }) } },
-          interactions = { chat = { adapter = "own" } },
-        })
-        chat = require("lathe").chat()
-        send("go")"#,
-        vec![mark.as_str().into()],
-    );
+    editor.run_with("key_command", vec![mark.as_str().into()]);
     editor.wait_until("the command", || running(&mark).len() == 2);
     let mut editor = editor;
     signal(editor.pid(), "-KILL");

@@ -32,15 +32,7 @@ fn an_error_without_data_never_shows_the_data_of_another_call() {
                 "function() error('SAID BY ANOTHER') end",
                 "'echo SAID BY ANOTHER >&2; exit 3'",
             ] {
-                editor.lua(&format!(
-                    r#"
-                    if chat then chat:close() end
-                    events = {{}}
-                    local cmd, loud = {cmd}, {loud}
-                    open({{ answer("loud", {{}}, "silent", {{}}, "silent", {{ n = 2 }}), {{ text = "done" }} }},
-                      {{ loud = tool("loud", {{ loud }}), silent = {tool} }})
-                    send("go")"#
-                ));
+                editor.run_with("loud_and_silent", vec![cmd.into(), loud.into(), tool.into()]);
                 editor.wait_ended(1);
                 let results = editor.results();
                 assert!(results[0].contains("SAID BY ANOTHER"), "{form}: {results:?}");
@@ -60,16 +52,7 @@ fn an_error_without_data_never_shows_the_data_of_another_call() {
 #[test]
 fn an_error_with_data_is_shown_and_told_with_its_own() {
     let editor = chat::editor();
-    editor.lua(
-        r#"
-        local function bare(name, data)
-          local t = tool(name, { function() return { status = "error", data = data } end })
-          t.output = nil
-          return t
-        end
-        open({ answer("one", {}, "two", {}), { text = "done" } }, { one = bare("one", "first"), two = bare("two", "second") })
-        send("go")"#,
-    );
+    editor.run("two_errors");
     editor.wait_ended(1);
     assert_eq!(editor.results(), ["Error calling one", "Error calling two"]);
     let text = editor.chat_text();

@@ -101,4 +101,11 @@ function M.safe_commands()
   send("go")
 end
 
+function M.secret_in_auto_mode()
+  local permission = { plain = "ask", reader = { ["*"] = "allow" }, read = { ["secret*"] = "deny" } }
+  rules(permission, { answer("plain", {}, "reader", { path = "secret.txt" }) })
+  chat:set_auto(true)
+  send("go")
+end
+
 return M

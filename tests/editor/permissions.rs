@@ -87,12 +87,7 @@ fn r125_a_path_outside_of_the_project_asks_and_what_is_accepted_is_its_folder() 
 #[test]
 fn p45_auto_mode_lifts_ask_and_never_deny() {
     let editor = ruled();
-    editor.lua(
-        r#"rules({ plain = "ask", reader = { ["*"] = "allow" }, read = { ["secret*"] = "deny" } },
-          { answer("plain", {}, "reader", { path = "secret.txt" }) })
-        chat:set_auto(true)
-        send("go")"#,
-    );
+    editor.run("secret_in_auto_mode");
     editor.wait_ended(1);
     assert_eq!(editor.lua("return ran").to_string(), r#"["plain"]"#);
     assert!(editor.results()[1].contains("denied by rule read \"secret*\""), "{:?}", editor.results());

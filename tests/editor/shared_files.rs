@@ -16,13 +16,7 @@ fn editors(count: usize) -> (Vec<Editor>, PathBuf) {
     all.insert(0, first);
     for editor in &all {
         editor.lua(PRELUDE);
-        editor.lua(
-            r#"
-            native = require("lathe.native")
-            told = {}
-            vim.notify = function(text) told[#told + 1] = text end
-            function server(name) native.add_server(name, {}) end"#,
-        );
+        editor.run("prepare");
     }
     (all, state.join("nvim/lathe"))
 }
@@ -62,17 +56,7 @@ fn servers_that_several_editors_disable_all_stay_disabled() {
         })
     };
     for (number, editor) in editors.iter().enumerate() {
-        editor.lua(&format!(
-            r#"
-            done, failed = 0, {{}}
-            local timer = vim.uv.new_timer()
-            timer:start(0, 7, vim.schedule_wrap(function()
-              if done == 40 then return timer:is_closing() or timer:close() end
-              done = done + 1
-              local ok, err = native.disable("s{number}_" .. done, {{ persist = true }})
-              if not ok then failed[#failed + 1] = tostring(err) end
-            end))"#
-        ));
+        editor.run_with("disable_all", vec![number.into()]);
     }
     for editor in &editors {
         editor.wait_lua("done == 40");
@@ -152,27 +136,11 @@ fn a_lock_that_another_program_holds_is_told_and_holds_nobody_up() {
 fn a_server_is_disabled_for_good_from_a_fast_event_too() {
     let (editors, state) = editors(1);
     let editor = &editors[0];
-    editor.lua(
-        r#"
-        server("one")
-        local timer = vim.uv.new_timer()
-        timer:start(0, 0, function()
-          timer:close()
-          first = { pcall(native.disable, "one", { persist = true }) }
-        end)"#,
-    );
+    editor.run("early_event");
     editor.wait_lua("first");
     let first = editor.lua_text("return vim.inspect(first)");
     assert!(first.contains("the library is not loaded yet"), "{first}");
-    editor.lua(
-        r#"
-        require("lathe.core").load()
-        local timer = vim.uv.new_timer()
-        timer:start(0, 0, function()
-          timer:close()
-          second = { pcall(native.disable, "one", { persist = true }) }
-        end)"#,
-    );
+    editor.run("late_event");
     editor.wait_lua("second");
     assert!(
         editor.lua_bool("return second[1] and second[2] == true"),
@@ -190,21 +158,7 @@ fn notes_that_several_editors_keep_lose_no_line() {
     }
     editors[0].lua("files.run({ command = 'create', path = '/memories/n.md', file_text = 'begin\\n' }, {})");
     for (number, editor) in editors.iter().enumerate() {
-        editor.lua(&format!(
-            r#"
-            done, failed = 0, {{}}
-            local memory = require("lathe.tools.builtin.memory")
-            local function next_one()
-              done = done + 1
-              if done > 40 then return end
-              local args = {{ command = "insert", path = "/memories/n.md", insert_line = 1, insert_text = "l{number}_" .. done }}
-              memory.cmds[1]({{ tool = memory }}, args, {{ output_cb = vim.schedule_wrap(function(result)
-                if result.status ~= "success" then failed[#failed + 1] = result.data end
-                next_one()
-              end) }})
-            end
-            next_one()"#
-        ));
+        editor.run_with("note_all", vec![number.into()]);
     }
     for editor in &editors {
         editor.wait_lua("done == 41");

@@ -8,20 +8,10 @@ use crate::provider::said;
 use crate::support::server::{Server, stream};
 use crate::support::{Editor, repository};
 
-/// `late` is the source, `listed()` what `:Lathe tools` shows, `words()` what is completed.
-const WORLD: &str = r#"
-    late = dofile((...))
-    require("lathe.tools.sources").add(late)
-    told = {}
-    vim.notify = function(text) told[#told + 1] = text end
-    function listed() return table.concat(require("lathe.tools.overview").lines(chat), "\n") end
-    function words() return table.concat(require("lathe.tools").names(true, chat), " ") end
-"#;
-
 fn editor() -> Editor {
     let editor = chat::editor();
     let path = repository().join("tests/editor/sources/late.lua");
-    editor.lua_with(WORLD, vec![path.to_str().unwrap().into()]);
+    editor.run_with("world", vec![path.to_str().unwrap().into()]);
     editor
 }
 
@@ -36,18 +26,7 @@ fn offered(server: &Server, request: usize) -> Vec<String> {
 /// A chat with a provider that answers so many requests with a word.
 fn provided(editor: &Editor, answers: usize, opts: &str) -> Server {
     let server = Server::start((0..answers).map(|_| stream(&said("done"))).collect());
-    editor.lua_with(
-        &format!(
-            "local url = ...
-             require('lathe').setup({{
-               adapters = {{ http = {{ here = require('lathe.adapters').extend('openai_compatible', {{
-                 env = {{ url = url, api_key = 'plain key' }}, schema = {{ model = {{ default = 'small' }} }} }}) }} }},
-               interactions = {{ chat = {{ adapter = 'here' }} }},
-             }})
-             chat = require('lathe').chat({opts})"
-        ),
-        vec![server.url.as_str().into()],
-    );
+    editor.run_with("provided", vec![server.url.as_str().into(), opts.into()]);
     server
 }
 
@@ -154,13 +133,7 @@ fn a_group_follows_the_list_as_it_changes() {
 #[test]
 fn a_source_that_fails_takes_only_its_own_tools_away() {
     let editor = editor();
-    editor.lua(
-        "late.arrive({ echo = 'Says it again' })
-         open({ answer('echo', {}, 't', {}), { text = 'done' } },
-           { t = tool('t', { function() late.fail('gone') return { status = 'success', data = 'went on' } end }) },
-           { tools = { 'echo', 't' } })
-         chat:set_auto(true) late.fail('the server has gone') send('go')",
-    );
+    editor.run("failing");
     editor.wait_ended(1);
     let results = text(&editor, "table.concat(results(), '|')");
     assert!(results.contains("\"echo\" not found") && results.ends_with("went on"), "{results}");
@@ -194,17 +167,7 @@ fn a_source_that_throws_has_failed_and_the_others_go_on() {
 #[test]
 fn a_snapshot_stays_as_it_was_and_the_next_one_has_another_generation() {
     let editor = editor();
-    editor.lua(
-        "late.arrive({ echo = 'Says it again' })
-         open({}, {})
-         tools = require('lathe.tools')
-         first = tools.snapshot(chat)
-         copy = vim.deepcopy({ first.names, first.group_names, vim.tbl_keys(first.tools), first.generation })
-         same = tools.snapshot(chat) == first
-         late.arrive({ shout = 'Says it aloud' })
-         require('lathe').register_tool('own', tool('own', {}))
-         second = tools.snapshot(chat)",
-    );
+    editor.run("snapshots");
     assert!(editor.lua_bool("return same and second ~= first and second.generation > first.generation"));
     assert!(editor.lua_bool(
         "return vim.deep_equal(copy, { first.names, first.group_names, vim.tbl_keys(first.tools), first.generation })"

@@ -82,9 +82,13 @@ pub fn rust_tokens(code: &str) -> Vec<Token<'_>> {
         {
             let hashes = raw.len() - text.len();
             let open = rest.len() - text.len() + 1;
-            until(rest, open, &format!("\"{}", "#".repeat(hashes)))
+            let length = until(rest, open, &format!("\"{}", "#".repeat(hashes)));
+            tokens.push(Token::Text(&rest[open..(length - 1 - hashes).max(open)]));
+            length
         } else if first == '"' {
-            quoted(rest).0
+            let (length, end) = quoted(rest);
+            tokens.push(Token::Text(&rest[1..end]));
+            length
         } else if first == '\'' {
             // A lifetime has no quote behind it.
             let char = rest[1..].chars().next().unwrap_or(' ');

@@ -165,14 +165,8 @@ fn cc_generation_functions_with_fewer_parameters_run() {
 #[test]
 fn cc_generation_varargs_are_read_as_the_newest() {
     either_way(|editor| {
-        editor.play(
-            "'varargs', {}, 'varargs', { fails = true }, 'asks', {}",
-            "{ varargs = corpus('tools', 'varargs'), asks = (function()
-                 local tool = corpus('tools', 'varargs')
-                 tool.name, tool.schema['function'].name, tool.opts = 'asks', 'asks', { require_approval_before = true }
-                 return tool
-               end)() }",
-        );
+        editor.run("varargs");
+        editor.play("'varargs', {}, 'varargs', { fails = true }, 'asks', {}", "tools");
         editor.wait_lua("is_asking() and shown():find('Run the \"asks\" tool?', 1, true)");
         editor.input("<Esc>g3too late<CR>");
         assert_eq!(editor.turn_over(), ["varargs ran", "bad: varargs ran", "no: too late"]);

@@ -3,19 +3,11 @@
 use std::fs;
 
 use super::compatible;
-use crate::support::{Editor, repository};
+use crate::support::{Editor, repository, script};
 
 /// Sets up with these extensions and opens a chat whose model makes these calls.
 fn set_up(editor: &Editor, extensions: &str, calls: &str) {
-    editor.lua(&format!(
-        r#"
-        require("codecompanion").setup({{
-          adapters = {{ http = {{ fake = require("codecompanion.adapters").extend("scripted", {{ turns = {{ answer({calls}), {{ text = "done" }} }} }}) }} }},
-          interactions = {{ chat = {{ adapter = "fake" }} }},
-          extensions = {{ {extensions} }},
-        }})
-        chat = require("codecompanion").chat()"#
-    ));
+    editor.run_with("set_up", vec![extensions.into(), calls.into()]);
 }
 
 #[test]
@@ -27,14 +19,7 @@ fn spinners_hear_the_events_that_they_were_made_for() {
         "spinner = { callback = corpus('extensions', 'spinner'), opts = { on_event = function(name) if name == 'RequestStarted' then was_active = true end end } }",
         "'calculator_agent', { left = 2, right = 2, operation = 'multiply' }",
     );
-    editor.lua(
-        r#"
-        require("codecompanion.config").interactions.chat.tools.calculator_agent = {
-          callback = corpus("tools", "calculator_agent"), opts = { require_approval_before = true },
-        }
-        spinner = require("codecompanion").extensions.spinner
-        send("Use @{calculator_agent}")"#,
-    );
+    editor.run("spinner");
     editor.wait_lua("is_asking()");
     editor.input("<Esc>g2");
     assert_eq!(editor.turn_over(), ["4"]);
@@ -62,13 +47,7 @@ fn spinners_hear_the_events_that_they_were_made_for() {
         let found = log[at..].find(name).unwrap_or_else(|| panic!("no {name} after byte {at} of {log}"));
         at += found + name.len();
     }
-    assert!(editor.lua_bool(
-        r#"
-        local request, tool = spinner.last("RequestFinished"), spinner.last("ToolFinished")
-        return request.bufnr == chat.bufnr and request.status == "success" and request.adapter.name == "fake"
-          and request.interaction == "chat" and request.strategy == "chat" and request.id ~= nil
-          and tool.name == "calculator_agent" and tool.tool == "calculator_agent" and tool.bufnr == chat.bufnr"#
-    ));
+    assert!(editor.lua_bool(&script("last_events")));
     // One that ends early, and one that is closed.
     editor.lua("chat:close()");
     editor.wait_lua("vim.list_contains(spinner.log(), 'ChatClosed')");

@@ -118,23 +118,7 @@ fn older_option_with_a_table_is_for_prompt_condition() {
 
 /// A chat in auto mode with a scripted judge that answers so.
 fn judge(editor: &Editor, verdict: &str) {
-    editor.lua(&format!(
-        r#"
-        local extend = require("lathe.adapters").extend
-        require("lathe").setup({{
-          adapters = {{ http = {{
-            fake = extend("scripted", {{ turns = {{ answer("judged", {{ what = "a chair" }}), {{ text = "done" }} }} }}),
-            judge = extend("scripted", {{ turns = {{ {{ text = [[{verdict}]] }} }} }}),
-          }} }},
-          interactions = {{
-            chat = {{ adapter = "fake", tools = one("judged") }},
-            background = {{ gates = {{ judge = {{ adapter = "judge" }} }} }},
-          }},
-        }})
-        chat = require("lathe").chat({{ tools = {{ "judged" }} }})
-        chat:set_auto(true)
-        send("go")"#
-    ));
+    editor.run_with("judge", vec![verdict.into()]);
 }
 
 #[test]

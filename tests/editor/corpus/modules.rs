@@ -1,34 +1,12 @@
 //! Tools that require modules of the other plugin, when they are loaded or while they run.
 
 use super::compatible;
-use crate::support::Editor;
+use crate::support::{Editor, Value};
 
 /// Opens a chat through the other plugin's own `setup`, with the files named as tools, each found by a function.
 fn set_up(editor: &Editor, calls: &str, names: &[&str], more: &str) {
-    let entries: String = names
-        .iter()
-        .map(|name| format!("{name} = {{ callback = function() return corpus('tools', '{name}') end }},"))
-        .collect();
-    editor.lua(&format!(
-        r#"
-        local extend = require("codecompanion.adapters").extend
-        require("codecompanion").setup({{
-          adapters = {{ http = {{
-            fake = extend("scripted", {{ turns = {{ answer({calls}), {{ text = "done" }} }} }}),
-            side = extend("scripted", {{ turns = function(messages)
-              asked_aside = vim.deepcopy(messages)
-              return {{ text = " short " }}
-            end }}),
-            broken = extend("scripted", {{ turns = {{ {{ error = "500 no power" }} }} }}),
-          }} }},
-          strategies = {{ chat = {{ adapter = "fake", tools = {{ {entries} }} }} }},
-          {more}
-        }})
-        chat = require("codecompanion").chat()
-        for _, name in ipairs({{ {} }}) do assert(chat.tool_registry:add(name)) end
-        send("go")"#,
-        names.iter().map(|name| format!("'{name}',")).collect::<String>()
-    ));
+    let names = names.iter().map(|name| Value::from(*name)).collect();
+    editor.run_with("set_up", vec![calls.into(), Value::Array(names), more.into()]);
 }
 
 #[test]
@@ -80,15 +58,7 @@ fn a_tool_asks_a_model_by_itself() {
 fn what_config_holds_can_be_walked_extended_added_to_and_taken_away() {
     let editor = compatible();
     set_up(&editor, "'text_upper', { text = 'a' }", &["notes"], "");
-    editor.lua(
-        r#"
-        config = require("codecompanion.config")
-        assert(config.config == config and config.interactions == config.strategies)
-        names = {}
-        for name, entry in pairs(config.interactions.chat.tools) do names[#names + 1] = name end
-        table.sort(names)
-        merged = vim.tbl_deep_extend("force", config.strategies.chat.tools, { extra = { description = "e" } })"#,
-    );
+    editor.run("walk");
     assert_eq!(editor.lua_text("return table.concat(names, ' ')"), "groups memory notes opts run_command");
     assert!(editor.lua_bool("return merged.notes.callback ~= nil and merged.extra.description == 'e'"));
     assert!(
@@ -98,15 +68,7 @@ fn what_config_holds_can_be_walked_extended_added_to_and_taken_away() {
     assert_eq!(log.matches("nothing_of_that_name").count(), 1, "{log}");
     assert_eq!(log.matches("no_such_thing").count(), 1, "{log}");
     // Added, found, replaced, taken away.
-    editor.lua(
-        r#"
-        for name, entry in pairs(corpus("tools", "tool_family")) do config.interactions.chat.tools[name] = entry end
-        config.interactions.chat.tools.groups.text = { tools = { "text_upper", "text_lower" } }
-        before = vim.deepcopy(require("lathe.tools").names())
-        config.interactions.chat.tools.text_lower = nil
-        config.interactions.chat.tools.run_command = nil
-        after = require("lathe.tools").names()"#,
-    );
+    editor.run("add_and_take");
     let names = |list: &str| editor.lua_text(&format!("return table.concat({list}, ' ')"));
     assert_eq!(names("before"), "memory notes run_command text text_length text_lower text_upper");
     assert_eq!(names("after"), "memory notes text text_length text_upper");
@@ -151,13 +113,7 @@ fn features_schemas_and_fields_that_others_read_are_there() {
     editor.lua("chat.ui:open()");
     editor.wait_lua("chat.ui:is_visible()");
     // Registered by code, for one chat and for all.
-    editor.lua(
-        r#"
-        family = corpus("tools", "tool_family")
-        chat.tool_registry:add_single_tool("text_upper", { config = family.text_upper })
-        require("codecompanion.config").interactions.chat.tools.groups.pair = { tools = { "text_upper", "jira" } }
-        chat.tool_registry:add_group("pair")"#,
-    );
+    editor.run("by_code");
     assert!(editor.lua_bool("return chat.tool_registry.in_use.text_upper and chat.tool_registry.groups.pair ~= nil"));
     editor.lua("chat.tool_registry:remove_group('pair')");
     assert!(
@@ -168,24 +124,7 @@ fn features_schemas_and_fields_that_others_read_are_there() {
 #[test]
 fn approvals_and_system_prompt_arguments_are_those_of_the_other_plugin() {
     let editor = compatible();
-    editor.lua(
-        r#"
-        require("codecompanion").setup({
-          adapters = { http = { fake = require("codecompanion.adapters").extend("scripted", { turns = { answer("jira", { key = "A" }), { text = "done" } } }) } },
-          interactions = { chat = { adapter = "fake", tools = {
-            jira = { callback = corpus("tools", "jira"), opts = { require_approval_before = true } },
-            opts = { system_prompt = { enabled = true, prompt = function(args)
-              prompt_args = args
-              return "On " .. args.ctx.os .. " with " .. table.concat(args.tools, ",")
-            end } },
-          } } },
-        })
-        chat = require("codecompanion").chat()
-        chat.tool_registry:add("jira")
-        approvals = require("codecompanion.interactions.chat.tools.approvals")
-        approvals:always(chat.bufnr, { tool_name = "jira" })
-        send("go")"#,
-    );
+    editor.run("approved");
     assert_eq!(editor.turn_over(), ["A: open"], "what code has approved is not asked about");
     assert!(editor.lua_bool(
         "return approvals:is_approved(chat.bufnr, { tool_name = 'jira' }) and not approvals:is_approved(chat.bufnr)"

@@ -11,12 +11,7 @@ fn serve(editor: &Editor, file: &str, calls: &str, tools: &str) {
 
 /// Only a chat; the rest of the configuration stays.
 fn use_tools(editor: &Editor, calls: &str, tools: &str) {
-    editor.lua(&format!(
-        r#"
-        require("lathe.adapters").register("fake", require("lathe.adapters").extend("scripted", {{ turns = {{ answer({calls}), {{ text = "done" }} }} }}))
-        chat = require("lathe").chat({{ adapter = "fake", tools = {{ {tools} }} }})
-        send("go")"#
-    ));
+    editor.run_with("use_tools", vec![calls.into(), tools.into()]);
 }
 
 fn accept(editor: &Editor, times: usize) {
@@ -151,12 +146,7 @@ fn a_function_decides_what_runs_without_a_question() {
 fn a_mention_of_a_name_with_a_dash_finds_the_group() {
     let editor = compatible();
     editor.lua("require('mcphub').setup({ auto_approve = true }) corpus('servers', 'my_server')()");
-    editor.lua(
-        r#"
-        require("lathe.adapters").register("fake", require("lathe.adapters").extend("scripted", { turns = { answer("my_server__say_hi", {}), { text = "done" } } }))
-        chat = require("lathe").chat({ adapter = "fake" })
-        send("Use @{my-server}")"#,
-    );
+    editor.run("dashed");
     assert_eq!(editor.turn_over(), ["hi from my-server"]);
     assert_eq!(editor.told_all(), "");
     assert!(editor.lua_bool("return chat.messages[1].content:find('my_server__say_hi', 1, true) ~= nil"));
