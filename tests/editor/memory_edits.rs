@@ -114,11 +114,7 @@ fn folders_and_files_of_the_user_go_by_the_names_given_to_them() {
     fs::write(home.join("about_me.md"), "I like tea\n").unwrap();
     fs::write(home.join("secret"), "top secret\n").unwrap();
     std::os::unix::fs::symlink(home.join("secret"), home.join("dots/link")).unwrap();
-    editor.lua(
-        r#"require("lathe").setup({ interactions = { chat = { tools = { memory = { opts = { whitelist = {
-          { path = "~/dots", as = "/dotfiles" }, { path = "~/about_me.md", as = "personal" }, { path = "~/secret", as = "../x" },
-        }, require_approval_before = false } } } } } })"#,
-    );
+    editor.run("whitelist");
     let view = |path: &str| run(&editor, &json!({"command": "view", "path": path}));
     assert!(view("/dotfiles").contains("/dotfiles/deep/rc"), "{}", view("/dotfiles"));
     assert!(view("/dotfiles/deep/rc").ends_with("     1\tset"));
@@ -134,10 +130,7 @@ fn folders_and_files_of_the_user_go_by_the_names_given_to_them() {
     assert_eq!(fs::read_to_string(home.join("about_me.md")).unwrap(), "I like coffee\n");
     assert_eq!(run(&editor, &json!({"command": "delete", "path": "/dotfiles"})), "error: /dotfiles itself stays.");
     // Without that setting a change is asked for.
-    editor.lua(
-        r#"require("lathe").setup({ interactions = { chat = { tools = { memory = { opts = { whitelist = { { path = "~/dots", as = "/dotfiles" } } } } } } } })
-           require("lathe").run_tool("memory", { command = "create", path = "/dotfiles/new", file_text = "x" }, {}, function() end)"#,
-    );
+    editor.run("asking");
     editor.wait_screen("Run the \"memory\" tool?");
     assert!(!home.join("dots/new").exists());
 }

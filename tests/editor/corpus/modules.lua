@@ -102,4 +102,11 @@ function M.approved()
   send("go")
 end
 
+function M.older_option()
+  local entry = require("codecompanion.config").interactions.chat.tools.jira
+  entry.opts = entry.opts or {}
+  entry.opts.requires_approval = true
+  chat.tools:execute(chat, { { name = "jira", arguments = { key = "A-3" } } })
+end
+
 return M

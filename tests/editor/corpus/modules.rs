@@ -141,13 +141,7 @@ fn options_that_code_changes_in_an_entry_count_at_once() {
     let editor = compatible();
     set_up(&editor, "'jira', { key = 'A-1' }, 'jira', { key = 'A-2' }", &["jira"], "");
     assert_eq!(editor.turn_over(), ["A-1: open", "A-2: open"]);
-    editor.lua(
-        r#"
-        local entry = require("codecompanion.config").interactions.chat.tools.jira
-        entry.opts = entry.opts or {}
-        entry.opts.requires_approval = true
-        chat.tools:execute(chat, { { name = "jira", arguments = { key = "A-3" } } })"#,
-    );
+    editor.run("older_option");
     editor.wait_lua("is_asking() and shown():find('Look up A-3', 1, true)");
     editor.input("<Esc>g2");
     editor.wait_lua("#results() == 3");

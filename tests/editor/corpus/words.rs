@@ -5,18 +5,7 @@ use super::editor;
 /// An editor with a chat whose tools are `a`, `b` and `off`, and these groups.
 fn with_groups(groups: &str) -> crate::support::Editor {
     let editor = editor();
-    editor.lua(&format!(
-        r#"
-        local function ok() return {{ status = "success", data = "fine" }} end
-        require("lathe").setup({{
-          adapters = {{ http = {{ fake = require("lathe.adapters").extend("scripted", {{ turns = {{ {{ text = "done" }}, {{ text = "done" }} }} }}) }} }},
-          interactions = {{ chat = {{ adapter = "fake", tools = {{
-            a = tool("a", {{ ok }}), b = tool("b", {{ ok }}), off = tool("off", {{ ok }}, {{ enabled = false }}),
-            groups = {{ {groups} }},
-          }} }} }},
-        }})
-        chat = require("lathe").chat({{}})"#
-    ));
+    editor.run_with("with_groups", vec![groups.into()]);
     editor
 }
 
