@@ -65,6 +65,7 @@ struct Exports<'lua> {
 impl Exports<'_> {
     fn fill(&self) -> mlua::Result<()> {
         self.table.raw_set("version", env!("CARGO_PKG_VERSION"))?;
+        self.table.raw_set("interface", env!("LATHE_INTERFACE"))?;
         self.life()?;
         self.chats()?;
         self.saved_chats()?;

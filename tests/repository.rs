@@ -10,6 +10,8 @@ use std::process::Command;
 mod circles;
 #[path = "repository/headers.rs"]
 mod headers;
+#[path = "repository/interface.rs"]
+mod interface;
 #[path = "repository/layers.rs"]
 mod layers;
 #[path = "repository/map.rs"]

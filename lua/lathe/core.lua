@@ -89,6 +89,11 @@ function M.load()
     failure = explain("the library is of another version", { fact })
     return nil, failure
   end
+  if lib.interface ~= require("lathe.interface") then
+    local fact = ("%s has the same version, but was built from other sources than these."):format(path)
+    failure = explain("the library does not fit these Lua files", { fact })
+    return nil, failure
+  end
   M.lib = lib
   vim.api.nvim_create_autocmd("VimLeavePre", {
     group = vim.api.nvim_create_augroup("lathe.core", {}),

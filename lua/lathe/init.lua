@@ -1,8 +1,6 @@
 -- The public API. Everything is loaded inside the functions: `require("lathe").setup()` is part of the editor's start.
 local M = {}
 
-local fast_event = require("lathe.fast_event")
-
 ---Stores and checks options; nothing is loaded, read or run. What is wrong is told once, the rest works.
 ---@param opts lathe.Opts?
 function M.setup(opts)
@@ -50,14 +48,14 @@ function M.chat(opts)
     true,
     "list of { role = user, system or llm, content = … }"
   )
-  fast_event.refuse("chat()")
+  require("lathe.fast_event").refuse("chat()")
   return require("lathe.chat").new(opts)
 end
 
 ---Hides the last chat, or shows it; opens one when there is none.
 function M.toggle()
   if vim.in_fast_event() then
-    return fast_event.later(M.toggle)
+    return require("lathe.fast_event").later(M.toggle)
   end
   local chat = M.last_chat()
   if not chat then
@@ -83,7 +81,7 @@ end
 function M.get_chat(bufnr)
   if package.loaded["lathe.chat"] then
     if bufnr == nil or bufnr == 0 then
-      fast_event.refuse("get_chat() without a buffer")
+      require("lathe.fast_event").refuse("get_chat() without a buffer")
     end
     return require("lathe.chat").get(bufnr)
   end
@@ -97,7 +95,7 @@ function M.add(opts)
   vim.validate("opts", opts, "table")
   vim.validate("opts.bufnr", opts.bufnr, "number", true)
   vim.validate("opts.range", opts.range, "table", true)
-  fast_event.later(function()
+  require("lathe.fast_event").later(function()
     require("lathe.chat.add_to_input").add(opts)
   end)
 end
@@ -120,7 +118,7 @@ end
 ---@return lathe.Approval[]
 ---@return string? message why some are missing
 function M.approvals()
-  fast_event.refuse("approvals()")
+  require("lathe.fast_event").refuse("approvals()")
   return require("lathe.chat.ask.approvals").list()
 end
 
@@ -128,7 +126,7 @@ end
 ---@param id string? of `:Lathe resume`, or the path of a file
 function M.resume(id)
   vim.validate("id", id, "string", true)
-  fast_event.later(function()
+  require("lathe.fast_event").later(function()
     local resume = require("lathe.chat.resume")
     if id then
       resume.open(id)
@@ -147,7 +145,7 @@ function M.why(tool, value, callback)
   vim.validate("tool", tool, "string")
   vim.validate("value", value, "string", true)
   vim.validate("callback", callback, "callable", true)
-  fast_event.later(function()
+  require("lathe.fast_event").later(function()
     local why = require("lathe.chat.ask.why")
     require("lathe.chat").need() -- before the first chat the library does not answer yet
     why.explain(tool, value, M.get_chat(0) or M.last_chat(), callback or why.print)
@@ -160,7 +158,7 @@ end
 function M.register_tool(name, entry)
   vim.validate("name", name, "string")
   vim.validate("entry", entry, "table")
-  fast_event.later(function()
+  require("lathe.fast_event").later(function()
     require("lathe.tools.sources.registered_tools").register(name, entry)
   end)
 end
@@ -178,7 +176,7 @@ function M.run_tool(name, args, opts, callback)
     error(("opts.%s: unknown option"):format(tostring(key)), 2)
   end
   vim.validate("callback", callback, "callable", true)
-  fast_event.later(function()
+  require("lathe.fast_event").later(function()
     require("lathe.chat.run_tool").start(name, args, callback)
   end)
 end
@@ -190,7 +188,7 @@ for _, name in ipairs({ "add_server", "add_tool", "add_resource", "add_resource_
   M[name] = function(...)
     -- What these load needs the API once; what has failed to load would never load again.
     if not (package.loaded["lathe.native"] or package.loaded["lathe.chat"]) then
-      fast_event.refuse(name .. "() for the first time")
+      require("lathe.fast_event").refuse(name .. "() for the first time")
     end
     return require("lathe.native")[name](...)
   end

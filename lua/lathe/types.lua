@@ -274,6 +274,7 @@ error("lathe.types is for the language server only")
 ---What `require("lathe_core")` gives. Every function only queues: none calls back into Lua before it returns.
 ---@class lathe.Core
 ---@field version string
+---@field interface string what it was built from, as `lathe.interface` says
 ---@field start fun(performers: lathe.Performers)
 ---@field open_chat fun(o: lathe.ChatSettings): integer
 ---@field submit fun(o: { chat: integer })

@@ -249,3 +249,34 @@ fn a_library_in_the_working_directory_is_never_loaded() {
     }
     assert!(editor.lua_bool("return require('lathe').chat() == nil and not package.loaded.lathe_core"));
 }
+
+#[test]
+fn a_library_of_the_same_version_that_was_built_from_other_sources_is_refused() {
+    let interface = fs::read_to_string(crate::support::repository().join("lua/lathe/interface.lua")).unwrap();
+    let fingerprint = interface.split('"').nth(1).unwrap().to_owned();
+    let refused = ["the library does not fit these Lua files", "make build", "has the same version"];
+    // An older library beside newer Lua.
+    let older = plugin();
+    patched(older.path(), |bytes| {
+        let at = memchr::memmem::find(bytes, fingerprint.as_bytes()).expect("the library holds it");
+        bytes[at] = if bytes[at] == b'0' { b'1' } else { b'0' };
+    });
+    assert_told(older.path(), &refused);
+    // A newer one beside older Lua.
+    let newer = plugin();
+    patched(newer.path(), |_| {});
+    fs::write(newer.path().join("lua/lathe/interface.lua"), "return \"0123456789abcdef\"\n").unwrap();
+    assert_told(newer.path(), &refused);
+    // One from before there were fingerprints.
+    let editor = Setup::default().start();
+    editor.lua("package.loaded.lathe_core = { version = require('lathe.version') } told = {} vim.notify = function(t) told[1] = t end");
+    assert!(editor.lua_bool("return require('lathe').chat() == nil"));
+    editor.wait_lua("(told[1] or ''):find('does not fit', 1, true)");
+    // And one that fits.
+    let fitting = plugin();
+    patched(fitting.path(), |_| {});
+    let editor = setup(fitting.path()).start();
+    editor.lua(chat::PRELUDE);
+    editor.lua(r#"open({ { text = "works" } }, {}) send("go")"#);
+    editor.wait_buffer("works");
+}
