@@ -2,6 +2,8 @@
 -- it is asked about, run and told is here.
 local M = {}
 
+local schema_forms = require("lathe.schema_forms")
+
 ---@param ok boolean
 ---@param format string
 ---@param ... any
@@ -20,6 +22,8 @@ local function wrap(name, tool)
   expect(type(given) == "table", "schema: expected { properties = …, required = … }, got %s", type(given))
   if given["function"] then
     return given -- it is whole already
+  elseif type(given.parameters) == "table" then
+    return schema_forms.with_envelope(given, name)
   end
   local properties = given.properties
   expect(
