@@ -115,8 +115,18 @@ end
 
 local used ---@type lathe.Config? what the tables were filled from
 
+-- Looking at so many tools takes time, and a request asks for each of them: it must not be most of what is done.
+local MANY = 300
+local SHARE = 10
+
+local looked_ns, took_ns = 0, 0
+
 ---Takes over what code has written, and what `setup` has set since.
 local function look()
+  local now_ns = vim.uv.hrtime()
+  if now_ns - looked_ns < took_ns * SHARE and used == config.get() then
+    return
+  end
   if type(chat_table.tools) ~= "table" then
     chat_table.tools = {}
   end
@@ -134,6 +144,8 @@ local function look()
       chat_table.keymaps[name] = chat_table.keymaps[name] or keymap or nil
     end
   end
+  looked_ns = vim.uv.hrtime()
+  took_ns = vim.tbl_count(tools.shadow) > MANY and looked_ns - now_ns or 0
 end
 
 -- Tables --------------------------------------------------------------------------------------------------------------
