@@ -8,9 +8,13 @@ mod interface;
 
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    for path in
-        ["src/bridge.rs", "src/bridge", "lua/lathe/types.lua", "lua/lathe/version.lua", "lua/lathe/interface.lua"]
-    {
+    for path in [
+        "src/bridge.rs",
+        "src/bridge",
+        "lua/lathe/bridge_types.lua",
+        "lua/lathe/version.lua",
+        "lua/lathe/interface.lua",
+    ] {
         println!("cargo::rerun-if-changed={path}");
     }
     let fingerprint = interface::fingerprint(&root)?;

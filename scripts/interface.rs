@@ -1,12 +1,12 @@
 //! A fingerprint of what the library and the Lua beside it must agree on: the names of exports, performers and their
-//! fields, and the shapes that `types.lua` gives them. The build script puts it into the library and into
+//! fields, and the shapes that `bridge_types.lua` gives them. The build script puts it into the library and into
 //! `lua/lathe/interface.lua`; `lathe.core` compares the two, and a test sees to it that the file is up to date.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// What of `types.lua` counts begins here.
+/// What of `bridge_types.lua` counts begins here.
 const LIBRARY: &str = "-- The library ---";
 
 /// The file that tells Lua.
@@ -41,7 +41,7 @@ pub fn fingerprint(root: &Path) -> io::Result<String> {
         words.sort();
         text.push_str(&format!("{name}: {}\n", words.join(" ")));
     }
-    let types = fs::read_to_string(root.join("lua/lathe/types.lua"))?;
+    let types = fs::read_to_string(root.join("lua/lathe/bridge_types.lua"))?;
     text.push_str(types.find(LIBRARY).map_or(&types, |at| &types[at..]));
     Ok(format!("{:016x}", hash(text.as_bytes())))
 }

@@ -6,6 +6,7 @@ mod chats;
 mod commands;
 mod fields;
 mod files;
+mod given;
 mod guard;
 mod keys;
 mod native;
@@ -15,6 +16,7 @@ mod pump;
 mod replies;
 mod requests;
 mod saved;
+mod shapes;
 mod unfold;
 mod waker;
 

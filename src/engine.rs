@@ -7,6 +7,7 @@ pub mod call;
 pub mod chat;
 pub mod effect;
 pub mod event;
+pub mod outcome;
 pub mod restore;
 pub mod saved;
 pub mod turn;

@@ -10,6 +10,7 @@ pub mod shell;
 #[cfg(test)]
 mod tests;
 pub mod value;
+pub mod verdict;
 
 use std::sync::Arc;
 
@@ -17,9 +18,10 @@ use approvals::{Approval, Approvals, Scope};
 use judge::Judged;
 use pair::{Pair, Want};
 use path::Places;
-use rule::{Action, Basis, Rule, Rules};
+use rule::{Action, Rule, Rules};
 use shell::BASH;
 use value::Value;
+use verdict::{Cause, Denial, Doubt, Question, RuleReason, RuleText, Verdict};
 
 use crate::tool::{GateSettings, OwnApproval};
 
@@ -179,60 +181,6 @@ impl Facts {
     }
 }
 
-/// What happens to a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It runs.
-    Allow,
-    /// The user is asked.
-    Ask(Question),
-    /// It does not run; the text tells the model which rule forbids it.
-    Deny(String),
-    /// Decide again when this is known.
-    Need(Fact),
-}
-
-/// Why the user is asked, and what the answer can mean.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
-    /// What made it ask.
-    pub cause: Cause,
-    /// What else the user should know: the judge's reason, a function that failed.
-    pub note: Option<String>,
-    /// What *Always accept* remembers; nothing: it is not offered.
-    pub remember: Vec<Approval>,
-    /// How far that reaches.
-    pub scope: Scope,
-    /// What the rules ask about, of all that the call wants: key and value.
-    pub wants: Vec<(String, String)>,
-    /// A pattern that may be remembered in place of the one shell command that is asked about (P-66).
-    pub suggestion: Option<String>,
-}
-
-impl Question {
-    /// A question that only counts for this call.
-    pub fn once(cause: Cause, note: Option<String>, scope: Scope) -> Self {
-        Self { cause, note, remember: Vec::new(), scope, wants: Vec::new(), suggestion: None }
-    }
-}
-
-/// What made the gate ask.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// What the call wants could not be found, so no rule could be looked up.
-    Unknown,
-    /// The third identical call in a row (step 2).
-    DoomLoop,
-    /// `protect` in auto mode (step 4).
-    Protected,
-    /// `require_cmd_approval` in auto mode (step 6).
-    AutoMode,
-    /// A permission rule (step 7).
-    Rule,
-    /// The tool's own setting (step 8).
-    OwnApproval,
-}
-
 /// Decides on one call. The steps, the first decisive one wins (numbers as in the help):
 ///
 /// 1. a permission rule that denies any of what the call wants: it does not run, and nothing lifts that;
@@ -252,12 +200,12 @@ pub fn decide(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Verdict
     let rules = match (call.rules, facts.rules) {
         (Some(rules), _) => rules,
         (None, None) => return Verdict::Need(Fact::Rules),
-        (None, Some(_)) => return unknown(call, "the permission rules could not be loaded, see `:Lathe log`"),
+        (None, Some(_)) => return Verdict::Ask(question(call, Cause::NoRules)),
     };
     let wants: &[Want] = match &facts.pairs {
         _ if !call.concerns(rules) => &[],
         None => return Verdict::Need(Fact::Pairs),
-        Some(None) => return unknown(call, "what it wants could not be found, see `:Lathe log`"),
+        Some(None) => return Verdict::Ask(question(call, Cause::Unknown)),
         Some(Some(wants)) => wants,
     };
     if let Some(want) = wants.iter().find(|want| want.action == Some(Action::Deny)) {
@@ -270,14 +218,14 @@ pub fn decide(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Verdict
             Some(Action::Deny) => {
                 return Verdict::Deny(denied(&Pair::new(rule::DOOM_LOOP, call.tool), ruling.rule));
             }
-            Some(Action::Ask) | None => return Verdict::Ask(question(call, Cause::DoomLoop, None)),
+            Some(Action::Ask) | None => return Verdict::Ask(question(call, Cause::DoomLoop)),
         }
     }
     if !wants.is_empty() && wants.iter().all(|want| want.action == Some(Action::Allow)) {
         return Verdict::Allow;
     }
     if call.auto && call.settings.protect {
-        return Verdict::Ask(question(call, Cause::Protected, None));
+        return Verdict::Ask(question(call, Cause::Protected));
     }
     let asked: Vec<&Want> = wants.iter().filter(|want| want.action == Some(Action::Ask)).collect();
     // Step 5 only lets run what a later step would ask about, so that is all it is looked up for.
@@ -295,12 +243,13 @@ pub fn decide(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Verdict
     if call.auto {
         return match is_safe(call.settings, facts) {
             Safety::Safe => Verdict::Allow,
-            Safety::Ask(note) => ask(call, Cause::AutoMode, note, facts, &asked),
+            Safety::Ask(doubt) => ask(call, Cause::AutoMode(doubt), facts, &asked),
             Safety::Need(fact) => Verdict::Need(fact),
         };
     }
     if !asked.is_empty() {
-        return ask(call, Cause::Rule, Some(reason(asked[0].rule.as_ref(), &asked[0].basis)), facts, &asked);
+        let reason = RuleReason::new(asked[0].rule.as_ref(), &asked[0].basis);
+        return ask(call, Cause::Rule(reason), facts, &asked);
     }
     if !own_may_ask {
         return Verdict::Allow;
@@ -308,48 +257,18 @@ pub fn decide(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Verdict
     match (call.settings.own, facts.own_approval) {
         (OwnApproval::Run, _) | (OwnApproval::Function, Some(Some(false))) => Verdict::Allow,
         (OwnApproval::Function, None) => Verdict::Need(Fact::OwnApproval),
-        (OwnApproval::Function, Some(None)) => {
-            ask(call, Cause::OwnApproval, Some(failed("what decides whether to ask")), facts, &[])
-        }
-        (OwnApproval::Ask, _) | (OwnApproval::Function, Some(Some(true))) => {
-            ask(call, Cause::OwnApproval, None, facts, &[])
-        }
+        (OwnApproval::Function, Some(None)) => ask(call, Cause::OwnApprovalFailed, facts, &[]),
+        (OwnApproval::Ask, _) | (OwnApproval::Function, Some(Some(true))) => ask(call, Cause::OwnApproval, facts, &[]),
     }
-}
-
-/// What cannot be told is asked, and not remembered.
-fn unknown(call: &GatedCall, why: &str) -> Verdict {
-    Verdict::Ask(question(call, Cause::Unknown, Some(why.to_owned())))
 }
 
 /// A question that only counts for this call.
-fn question(call: &GatedCall, cause: Cause, note: Option<String>) -> Question {
-    Question::once(cause, note, call.scope)
+fn question(call: &GatedCall, cause: Cause) -> Question {
+    Question::once(cause, call.scope)
 }
 
-/// Why a call does not run, for the model and the user.
-fn denied(pair: &Pair, rule: Option<&Rule>) -> String {
-    let rule = rule.map(|rule| format!("{:?} ({})", rule.pattern.as_str(), rule.source)).unwrap_or_default();
-    format!("denied by rule {} {rule}: {}", pair.key, shorten(&pair.value))
-}
-
-/// Why a rule asks, or why it is asked without one.
-pub fn reason(rule: Option<&Rule>, basis: &Basis) -> String {
-    let Some(rule) = rule else { return "what it would run cannot be told before it runs".to_owned() };
-    let rule = format!("rule {} {:?} ({})", rule.key.as_str(), rule.pattern.as_str(), rule.source);
-    match basis {
-        Basis::Match | Basis::Unknown => format!("asked by {rule}"),
-        Basis::MayMatch => format!("part of it is not known before it runs and may be meant by {rule}"),
-        Basis::Word(word) => format!("{word:?} appears in an argument, see {rule}"),
-    }
-}
-
-fn shorten(value: &str) -> String {
-    const MAX_CHARS: usize = 200;
-    match value.char_indices().nth(MAX_CHARS) {
-        Some((end, _)) => format!("{}…", &value[..end]),
-        None => value.to_owned(),
-    }
+fn denied(pair: &Pair, rule: Option<&Rule>) -> Denial {
+    Denial { key: pair.key.clone(), value: pair.value.clone(), rule: rule.map(RuleText::from) }
 }
 
 /// Step 5.
@@ -385,8 +304,7 @@ fn is_remembered(call: &GatedCall, approvals: &Approvals, facts: &Facts, asked: 
 
 enum Safety {
     Safe,
-    /// With the reason, if there is one to tell.
-    Ask(Option<String>),
+    Ask(Doubt),
     Need(Fact),
 }
 
@@ -395,33 +313,28 @@ fn is_safe(settings: GateSettings, facts: &Facts) -> Safety {
     match facts.is_safe {
         None if settings.is_safe => return Safety::Need(Fact::IsSafe),
         Some(Some(true)) if settings.is_safe => return Safety::Safe,
-        Some(None) if settings.is_safe => return Safety::Ask(Some(failed("is_safe"))),
+        Some(None) if settings.is_safe => return Safety::Ask(Doubt::IsSafeFailed),
         None | Some(_) => {}
     }
     if !settings.judge {
-        return Safety::Ask(None);
+        return Safety::Ask(Doubt::Unproven);
     }
     match facts.judge_context {
         None => return Safety::Need(Fact::JudgeContext),
-        Some(None) => return Safety::Ask(Some(failed("judge_context"))),
-        Some(Some(false)) => return Safety::Ask(None),
+        Some(None) => return Safety::Ask(Doubt::JudgeContextFailed),
+        Some(Some(false)) => return Safety::Ask(Doubt::Unproven),
         Some(Some(true)) => {}
     }
     match &facts.judge {
         None => Safety::Need(Fact::Judge),
         Some(Some(Judged::Safe(_))) => Safety::Safe,
-        Some(Some(Judged::Unsafe(reason))) => Safety::Ask(Some(format!("judge: \"{reason}\""))),
-        Some(Some(Judged::Failed(why))) => Safety::Ask(Some(format!("judge failed: {why}"))),
-        Some(None) => Safety::Ask(Some(format!("judge failed: no answer in {} s", FACT_LIMIT_MS / 1_000))),
+        Some(Some(judged @ (Judged::Unsafe(_) | Judged::Failed(_)))) => Safety::Ask(Doubt::Judge(judged.clone())),
+        Some(None) => Safety::Ask(Doubt::Judge(Judged::Failed(format!("no answer in {} s", FACT_LIMIT_MS / 1_000)))),
     }
 }
 
-fn failed(what: &str) -> String {
-    format!("{what} failed, see `:Lathe log`")
-}
-
 /// Asks, once it is known what *Always accept* would remember.
-fn ask(call: &GatedCall, cause: Cause, note: Option<String>, facts: &Facts, asked: &[&Want]) -> Verdict {
+fn ask(call: &GatedCall, cause: Cause, facts: &Facts, asked: &[&Want]) -> Verdict {
     if !asked.is_empty() {
         let fits = |want: &&Want| want.pair.can_be_remembered() && want.pair.value.len() <= MAX_VALUE_BYTES;
         let approvals = || asked.iter().map(|want| want.pair.approval()).collect();
@@ -431,12 +344,12 @@ fn ask(call: &GatedCall, cause: Cause, note: Option<String>, facts: &Facts, aske
             ([want], [_]) if want.pair.key == BASH => shell::suggest(&want.pair.value),
             _ => None,
         };
-        return Verdict::Ask(Question { remember, wants, suggestion, ..question(call, cause, note) });
+        return Verdict::Ask(Question { remember, wants, suggestion, ..question(call, cause) });
     }
     if call.settings.by_command && facts.cmd_string.is_none() {
         return Verdict::Need(Fact::CmdString);
     }
     let approval = facts.approval(call.tool, call.settings);
     let short = approval.filter(|approval| approval.value.as_ref().is_none_or(|value| value.len() <= MAX_VALUE_BYTES));
-    Verdict::Ask(Question { remember: short.into_iter().collect(), ..question(call, cause, note) })
+    Verdict::Ask(Question { remember: short.into_iter().collect(), ..question(call, cause) })
 }

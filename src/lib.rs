@@ -8,11 +8,12 @@
 //!   [`engine::call`]s, and all of them speak in [`engine::event`] and [`engine::effect`].
 //! - Pure, and unaware of the engine: [`gate`] gives the verdict on a call, [`adapter`] speaks with providers, [`command`]
 //!   builds shell text, [`schema`] checks arguments, [`output`] cleans and cuts what was printed.
-//! - What all of them speak of: [`tool`], [`message`], [`media`], [`uri`], [`error`].
+//! - What all of them speak of: [`tool`], [`message`], [`media`], [`change`], [`uri`], [`error`].
 
 pub mod adapter;
 #[cfg(feature = "nvim")]
 mod bridge;
+pub mod change;
 pub mod command;
 pub mod engine;
 pub mod error;

@@ -99,15 +99,23 @@ impl Schemas {
             && let Some(Routed { index, arguments }) = router::route(&call.arguments, tools)
         {
             let tool = &tools[index];
-            let (schema, numeric_strings) = (tool.schema, tool.numeric_strings);
-            let named = UncheckedCall { call: call.call, schema, numeric_strings, arguments, route: None };
+            let named = UncheckedCall {
+                call: call.call,
+                schema: tool.schema,
+                numeric_strings: tool.numeric_strings,
+                keeps_arguments: tool.keeps_arguments,
+                arguments,
+                route: None,
+            };
             return CheckedCall { runs: Some(tool.name.clone()), ..self.check(named) };
         }
         let arguments = decode(&call.arguments).and_then(|arguments| match call.schema {
             Some(schema) => self.fit(schema, arguments, call.numeric_strings),
             None => Ok(arguments),
         });
-        CheckedCall::new(call.call, arguments)
+        let kept =
+            arguments.as_ref().ok().filter(|_| call.keeps_arguments).map(|arguments| Arc::new(arguments.clone()));
+        CheckedCall { kept, ..CheckedCall::new(call.call, arguments) }
     }
 
     fn fit(&self, schema: SchemaId, arguments: Value, numeric_strings: bool) -> Result<Value, ArgumentsError> {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::change::Change;
 use crate::message::Attachment;
 
 /// How much of a tool's name a text shows, in characters.
@@ -31,7 +32,7 @@ pub struct CallId(pub u64);
 pub struct SchemaId(pub u64);
 
 /// A tool as it was offered to the model with one request.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct OfferedTool {
     /// The name the model uses.
     pub name: String,
@@ -44,6 +45,8 @@ pub struct OfferedTool {
     /// Whether calls in a row share one copy, one `setup` and one `on_exit` (`opts.use_handlers_once`). Such calls do not
     /// overlap.
     pub handlers_once: bool,
+    /// Whether its arguments are kept while a call runs: for a cmd that is run outside of Lua.
+    pub keeps_arguments: bool,
     /// How the model reaches it.
     pub reach: Reach,
 }
@@ -74,6 +77,8 @@ pub struct UncheckedCall {
     pub schema: Option<SchemaId>,
     /// As in [`OfferedTool`].
     pub numeric_strings: bool,
+    /// As in [`OfferedTool`].
+    pub keeps_arguments: bool,
     /// The model's own text.
     pub arguments: String,
     /// The tools that the call may name; none: it is no call of the router.
@@ -91,6 +96,8 @@ pub struct CheckedCall {
     pub fingerprint: u64,
     /// The tool that it named, when it is a call of the router.
     pub runs: Option<String>,
+    /// The arguments for cmds that are run outside of Lua. Copied here, off the main loop.
+    pub kept: Option<Arc<Value>>,
 }
 
 impl CheckedCall {
@@ -100,7 +107,7 @@ impl CheckedCall {
             Ok(arguments) => fingerprint(arguments),
             Err(error) => hash(&error.to_string()),
         };
-        Self { call, arguments, fingerprint, runs: None }
+        Self { call, arguments, fingerprint, runs: None, kept: None }
     }
 }
 
@@ -155,17 +162,32 @@ pub enum Copying {
     Shared,
 }
 
+/// Who runs a cmd.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Runner {
+    /// Lua: it is a function.
+    Lua,
+    /// A shell, in a process of its own: it is a command.
+    Command,
+    /// A function of the library, by its name.
+    BuiltIn(String),
+    /// Another program, by its name.
+    Remote(String),
+}
+
 /// What Lua tells about a call once its copy is made, `env` and `handlers.setup` have run.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Preparation {
-    /// How many cmds there are.
-    pub cmds: usize,
+    /// Who runs its cmds, one after the other.
+    pub cmds: Vec<Runner>,
     /// Which output functions the tool defines.
     pub defines: Defined,
     /// What its definition says about the gate.
     pub gate: GateSettings,
     /// Time limit of the call; none: no limit.
     pub timeout_ms: Option<u64>,
+    /// What it would do to files, for the question.
+    pub changes: Vec<Change>,
 }
 
 /// Which optional functions a tool defines.

@@ -20,8 +20,12 @@ mod map;
 mod names;
 #[path = "repository/rust_circles.rs"]
 mod rust_circles;
+#[path = "repository/shapes.rs"]
+mod shapes;
 #[path = "repository/test_lua.rs"]
 mod test_lua;
+#[path = "repository/texts.rs"]
+mod texts;
 #[path = "repository/tokens.rs"]
 mod tokens;
 

@@ -5,6 +5,7 @@ local M = {}
 ---@class lathe.Fault
 ---@field message string
 ---@field told boolean? the user knows
+---@field names_provider boolean? its message says by itself whose fault it is
 
 local Fault = {}
 Fault.__index = Fault
@@ -20,6 +21,15 @@ end
 ---@return lathe.Fault
 function M.new(message, told)
   return setmetatable({ message = message, told = told or false }, Fault)
+end
+
+---A fault of a provider's adapter, whose message names the provider.
+---@param message string
+---@return lathe.Fault
+function M.of_provider(message)
+  local fault = M.new(message)
+  fault.names_provider = true
+  return fault
 end
 
 return M

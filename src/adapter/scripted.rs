@@ -9,14 +9,15 @@ use serde_json::Value;
 use super::item::Item;
 
 /// One step of a scripted answer.
+#[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Nothing for a while.
     Wait(Duration),
     /// A piece of the answer.
     Item(Item),
-    /// The request fails here.
-    Fail(String),
+    /// The request fails here, as if a server had answered with this status.
+    Fail { message: String, status: Option<u16> },
     /// The answer never ends.
     Hang,
 }
@@ -42,6 +43,7 @@ struct Turn {
     tool_calls: Option<Vec<Call>>,
     usage: Option<Usage>,
     error: Option<String>,
+    status: Option<u16>,
     delay_ms: Option<f64>,
     hang: Option<bool>,
 }
@@ -97,7 +99,7 @@ pub fn decode(turn: &str) -> Result<Vec<Step>, ScriptError> {
         item(Item::Usage { input, output });
     }
     if let Some(error) = turn.error {
-        steps.push(Step::Fail(error));
+        steps.push(Step::Fail { message: error, status: turn.status });
     } else if turn.hang == Some(true) {
         steps.push(Step::Hang);
     }
@@ -168,8 +170,11 @@ mod tests {
 
     #[test]
     fn an_error_comes_after_what_came_before_it() {
-        let steps = decode(r#"{"error": "overloaded", "text": "a"}"#).expect("a turn");
-        assert_eq!(steps, vec![Step::Item(text("a")), Step::Fail("overloaded".to_owned())]);
+        let steps = decode(r#"{"error": "overloaded", "status": 529, "text": "a"}"#).expect("a turn");
+        assert_eq!(
+            steps,
+            vec![Step::Item(text("a")), Step::Fail { message: "overloaded".to_owned(), status: Some(529) }]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use mlua::Value;
 
 use super::fields::{Fields, boolean_argument, integer_argument, text_argument};
-use super::{Exports, chat, limits, string};
+use super::{Exports, chat, given, limits, string};
 use crate::engine::event::{CallEvent, ChatId, Event};
 use crate::error::Error;
 use crate::output::Keep;
@@ -56,6 +56,15 @@ impl Exports<'_> {
                     succeeded: boolean_argument("finish_cmd", "succeeded", &succeeded)?,
                 },
             ));
+            Ok(Value::Nil)
+        })?;
+        self.add("add_change", |_, pump, (chat, call, change): (Value, Value, Value)| {
+            let integer = |name, value| integer_argument("add_change", name, value);
+            let (chat, call) = (ChatId(integer("chat", &chat)?), CallId(integer("call", &call)?));
+            let fields = Fields::new("add_change", change)?;
+            let change = given::change(&fields)?;
+            fields.finish()?;
+            pump.push(Event::call(chat, call, CallEvent::ChangeMade(change)));
             Ok(Value::Nil)
         })?;
         self.add("add_output", |_, pump, (chat, call, content): (Value, Value, Value)| {

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use mlua::{Table, UserDataRef, Value};
+use mlua::{LuaString, Table, UserDataRef, Value};
 
 use crate::command;
 use crate::error::Error;
@@ -92,6 +92,20 @@ impl Fields {
         }
     }
 
+    /// A truth value that is false where it is left out.
+    pub fn flag(&self, field: &'static str) -> Result<bool, Error> {
+        Ok(self.optional_boolean(field)? == Some(true))
+    }
+
+    /// A string that may be left out, as it is in Lua.
+    pub fn optional_string(&self, field: &'static str) -> Result<Option<LuaString>, Error> {
+        match self.raw(field)? {
+            Value::Nil => Ok(None),
+            Value::String(string) => Ok(Some(string)),
+            other => Err(self.wrong(field, "a string", &other)),
+        }
+    }
+
     /// A text.
     pub fn text(&self, field: &'static str) -> Result<String, Error> {
         self.optional_text(field)?.ok_or_else(|| self.wrong(field, "a string", &Value::Nil))
@@ -143,6 +157,11 @@ impl Fields {
         let value = self.raw(field)?;
         let words = words(&value).ok_or_else(|| self.wrong(field, "a list of strings", &value))?;
         Ok(words.into_iter().map(|word| String::from_utf8_lossy(&word).into_owned()).collect())
+    }
+
+    /// A list of texts that may be left out.
+    pub fn optional_texts(&self, field: &'static str) -> Result<Vec<String>, Error> {
+        if self.raw(field)?.is_nil() { Ok(Vec::new()) } else { self.texts(field) }
     }
 
     /// Values of placeholders by name: a string is one word, a list several, `{ raw = … }` shell text.

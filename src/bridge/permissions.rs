@@ -5,15 +5,17 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mlua::{IntoLua, Lua, Value};
+use mlua::Value;
 
 use super::fields::{Fields, exact_texts};
+use super::shapes::rule_reason;
 use super::{Exports, chat, number};
 use crate::engine::event::{CallEvent, ChatEvent, Event};
 use crate::error::Error;
 use crate::gate::pair::Wants;
 use crate::gate::rule::Action;
-use crate::gate::{Fact, Permissions, Question, reason, shell};
+use crate::gate::verdict::RuleReason;
+use crate::gate::{Fact, Permissions, shell};
 use crate::runtime::permissions::{self, SetupRule, Sources};
 use crate::tool::CallId;
 
@@ -66,7 +68,8 @@ impl Exports<'_> {
                         part.raw_set("action", ruling.action.map(Action::as_str))?;
                         part.raw_set("rule", ruling.rule.map(ToString::to_string))?;
                         let asks = ruling.action == Some(Action::Ask);
-                        part.raw_set("reason", asks.then(|| reason(ruling.rule, &ruling.basis)))?;
+                        let reason = asks.then(|| rule_reason(lua, &RuleReason::new(ruling.rule, &ruling.basis)));
+                        part.raw_set("reason", reason.transpose()?)?;
                         answer.raw_push(part)?;
                     }
                     answer.raw_set("problems", lua.create_sequence_from(problems.iter().map(String::as_str))?)?;
@@ -124,44 +127,4 @@ pub fn wants(given: &Value) -> Option<Wants> {
     };
     let key = list("key")?.into_iter().next()?;
     Some(Wants { key, values: list("values")?, paths: list("paths")?, commands: list("commands")? })
-}
-
-/// A question, for Lua.
-pub struct Asked {
-    /// What is asked.
-    pub question: Question,
-    /// What made it ask.
-    pub cause: &'static str,
-    /// How many calls *Cancel* would end besides this one.
-    pub rest: usize,
-}
-
-impl IntoLua for Asked {
-    fn into_lua(self, lua: &Lua) -> mlua::Result<Value> {
-        let Question { cause: _, note, remember, scope, wants, suggestion } = self.question;
-        let table = lua.create_table()?;
-        table.raw_set("cause", self.cause)?;
-        table.raw_set("rest", self.rest)?;
-        table.raw_set("note", note)?;
-        table.raw_set("suggestion", suggestion)?;
-        if !wants.is_empty() {
-            let list = lua.create_table()?;
-            for (key, value) in wants {
-                list.raw_push(lua.create_table_from([("key", key), ("value", value)])?)?;
-            }
-            table.raw_set("wants", list)?;
-        }
-        if !remember.is_empty() {
-            let list = lua.create_table()?;
-            list.raw_set("scope", scope.as_str())?;
-            for approval in remember {
-                let entry = lua.create_table()?;
-                entry.raw_set("tool", approval.tool)?;
-                entry.raw_set("value", approval.value)?;
-                list.raw_push(entry)?;
-            }
-            table.raw_set("remember", list)?;
-        }
-        Ok(Value::Table(table))
-    }
 }

@@ -8,8 +8,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use mlua::Lua;
 
+use super::given::PerformError;
 use super::guard;
-use super::perform::{PerformError, Performers, not_prepared};
+use super::perform::Performers;
 use super::replies::Replies;
 use super::unfold::Unfolding;
 use super::waker::Waker;
@@ -55,6 +56,8 @@ struct Preparing {
     call: CallId,
     arguments: Unfolding,
     copying: Copying,
+    /// What the engine is told where that fails.
+    after_fault: Option<Event>,
 }
 
 impl Pump {
@@ -171,6 +174,7 @@ impl Pump {
             return true;
         }
         let effect = self.effects.borrow_mut().pop_front();
+        let after_fault = effect.as_ref().and_then(Effect::reply_after_fault);
         match effect {
             // What it does is not saved: it says nothing.
             Some(Effect::Addressed {
@@ -178,11 +182,11 @@ impl Pump {
                 effect: ChatEffect::Call { call, effect: CallEffect::PrepareCall { arguments, copying } },
             }) => {
                 let arguments = Unfolding::new(arguments);
-                self.prepare(lua, performers, Preparing { chat, call, arguments, copying }, until);
+                self.prepare(lua, performers, Preparing { chat, call, arguments, copying, after_fault }, until);
                 return true;
             }
             Some(effect) => {
-                self.perform(performers, effect);
+                self.perform(lua, performers, effect, after_fault);
                 return true;
             }
             None => {}
@@ -212,14 +216,14 @@ impl Pump {
         let reply = guard::catch(|| match performers.unfold(lua, &mut preparing.arguments, until)? {
             Some(arguments) => {
                 self.wake_for_others();
-                performers.prepare(chat, call, arguments, copying).map(Some)
+                performers.prepare(lua, (chat, call), arguments, copying).map(Some)
             }
             None => Ok(None),
         });
         match self.reported(performers, reply) {
             Some(Some(event)) => self.inbox.push_quietly(event),
             Some(None) => *self.preparing.borrow_mut() = Some(preparing),
-            None => self.inbox.push_quietly(not_prepared(chat, call)),
+            None => preparing.after_fault.into_iter().for_each(|event| self.inbox.push_quietly(event)),
         }
     }
 
@@ -240,13 +244,12 @@ impl Pump {
         None
     }
 
-    fn perform(&self, performers: &Performers, effect: Effect) {
+    fn perform(&self, lua: &Lua, performers: &Performers, effect: Effect, after_fault: Option<Event>) {
         if effect.runs_foreign_code() {
             self.wake_for_others();
         }
         self.runtime.store().record(&effect);
-        let after_fault = effect.reply_after_fault();
-        let outcome = guard::catch(|| performers.perform(&self.runtime, effect));
+        let outcome = guard::catch(|| performers.perform(lua, &self.runtime, effect));
         let reply = self.reported(performers, outcome).unwrap_or(after_fault);
         if let Some(event) = reply {
             self.inbox.push_quietly(event);

@@ -7,7 +7,7 @@ use mlua::{UserData, Value};
 use super::fields::Fields;
 use super::{Exports, chat, number};
 use crate::adapter::Wire;
-use crate::engine::event::{ChatEvent, Event, RequestEvent, RequestId, RequestedCall};
+use crate::engine::event::{ChatEvent, Event, Failure, RequestEvent, RequestId, RequestedCall};
 use crate::error::Error;
 use crate::message::Message;
 use crate::runtime::http::{HttpLimits, HttpRequest};
@@ -41,7 +41,8 @@ impl Exports<'_> {
                     schema: parameters.as_ref().map(|schema| schemas.intern_with(schema, fills_defaults)),
                     numeric_strings: tool.boolean("numeric_strings")?,
                     parallel: tool.boolean("parallel")?,
-                    handlers_once: tool.optional_boolean("handlers_once")? == Some(true),
+                    handlers_once: tool.flag("handlers_once")?,
+                    keeps_arguments: tool.flag("keeps_arguments")?,
                     reach: match (tool.optional_boolean("routes")?, tool.optional_text("server")?) {
                         (Some(true), _) => Reach::Router,
                         (_, Some(server)) => Reach::ByName { server, tool: tool.text("tool")? },
@@ -123,7 +124,11 @@ impl Exports<'_> {
             Ok(Event::request(
                 chat(fields)?,
                 RequestId(fields.integer("request")?),
-                RequestEvent::Failed { message: fields.text("message")? },
+                RequestEvent::Failed(Failure {
+                    message: fields.text("message")?,
+                    status: None,
+                    names_provider: fields.flag("names_provider")?,
+                }),
             ))
         })
     }

@@ -7,17 +7,20 @@ mod end;
 #[cfg(test)]
 mod tests;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use end::{Abort, End};
+pub use end::{Abort, Denied, End};
 use serde_json::Value;
 
+use crate::change::Change;
 use crate::engine::effect::{CallEffect, ChatEffect, Effect, ignore_late};
-use crate::engine::event::{CallEvent, ChatId, ChatSettings};
+use crate::engine::event::{CallEvent, ChatId, ChatSettings, Report};
+use crate::engine::outcome::Outcome;
 use crate::gate::approvals::{Approval, Approvals, Scope};
 use crate::gate::{self, Fact, Facts, Found, Permissions};
 use crate::media::Given;
-use crate::message::{Attachment, Message};
+use crate::message::Message;
 use crate::tool::{CallId, CallStatus, Copying, Defined, GateSettings, OwnApproval, Preparation, shown};
 
 /// What a call may touch while it handles an event.
@@ -75,11 +78,15 @@ pub struct ToolCall {
     added: Vec<String>,
     /// Pictures, sounds and files that it added.
     media: Vec<Given>,
-    /// Pictures for the model, once they are kept.
-    attachments: Vec<Attachment>,
-    /// What is told of a command that was ended, with what it had printed.
-    printed: Option<String>,
-    /// The texts of commands that no output function has passed on.
+    /// What it has done to files.
+    changes: Vec<Change>,
+    /// Files that hold the whole of what was cut of its output.
+    files: Vec<PathBuf>,
+    /// For cmds that are run outside of Lua.
+    arguments: Option<Arc<Value>>,
+    /// What there is to tell of a command that was ended.
+    stopped: Option<Report>,
+    /// The reports on commands that no output function has passed on.
     unsaid: Vec<String>,
 }
 
@@ -129,7 +136,7 @@ enum Stage {
     /// `on_exit` runs.
     Exiting { prepared: Prepared, end: End },
     /// The result is decided and too long; it is being shortened.
-    Shortening { status: CallStatus, ours: Option<String>, duration_ms: u64 },
+    Shortening { outcome: Outcome, duration_ms: u64 },
     /// It has its result.
     Finished(CallResult),
     /// Only while it moves. A panic on the way leaves it behind, and whatever happens next ends the call with an error.
@@ -138,7 +145,7 @@ enum Stage {
 }
 
 /// What is known of a call that was prepared (or would have been, for one that is aborted in the queue).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Prepared {
     preparation: Preparation,
     started_ms: u64,
@@ -154,7 +161,8 @@ impl Prepared {
     /// For a call that has no copy of its tool.
     fn without_copy(started_ms: u64, defines: Defined) -> Self {
         let gate = GateSettings::new(OwnApproval::Run);
-        Self::new(Preparation { cmds: 0, defines, gate, timeout_ms: None }, started_ms)
+        let preparation = Preparation { cmds: Vec::new(), defines, gate, timeout_ms: None, changes: Vec::new() };
+        Self::new(preparation, started_ms)
     }
 
     fn deadline_ms(&self) -> Option<u64> {
@@ -163,6 +171,11 @@ impl Prepared {
 }
 
 impl ToolCall {
+    /// Keeps its arguments, for cmds that are run outside of Lua.
+    pub fn keep_arguments(&mut self, arguments: Arc<Value>) {
+        self.arguments = Some(arguments);
+    }
+
     /// A call that waits for its turn. `arguments`: the checked arguments, or what the model is told instead.
     pub fn new(id: CallId, wire_id: String, name: String, fingerprint: u64, arguments: Result<Value, String>) -> Self {
         Self {
@@ -179,8 +192,10 @@ impl ToolCall {
             stage: Stage::Queued(arguments),
             added: Vec::new(),
             media: Vec::new(),
-            attachments: Vec::new(),
-            printed: None,
+            changes: Vec::new(),
+            files: Vec::new(),
+            arguments: None,
+            stopped: None,
             unsaid: Vec::new(),
         }
     }
@@ -253,7 +268,7 @@ impl ToolCall {
                 self.exit(ctx, Prepared::without_copy(started_ms, defines), end)
             }
             (Stage::Preparing { started_ms, abort }, CallEvent::Denied { message }) => {
-                let end = abort.map_or(End::Denied(message), End::Aborted);
+                let end = abort.map_or(End::Denied(Denied::BySettings(message)), End::Aborted);
                 self.conclude(ctx, Prepared::without_copy(started_ms, Defined::default()), end)
             }
             (Stage::Deciding { prepared, facts, fact: needed, since_ms }, CallEvent::FactFound { fact, found })
@@ -272,15 +287,15 @@ impl ToolCall {
             (Stage::Running { prepared, cmd: running, .. }, CallEvent::CommandStarted { cmd }) if running == cmd => {
                 Stage::Running { prepared, cmd, in_process: true }
             }
-            (Stage::Running { prepared, cmd: running, .. }, CallEvent::CommandFinished { cmd, succeeded, text })
+            (Stage::Running { prepared, cmd: running, .. }, CallEvent::CommandFinished { cmd, succeeded, report })
                 if running == cmd =>
             {
-                self.command_finished(ctx, prepared, cmd, succeeded, text)
+                self.command_finished(ctx, prepared, cmd, succeeded, report)
             }
-            (Stage::Stopping { prepared, cmd: running, abort, .. }, CallEvent::CommandFinished { cmd, text, .. })
+            (Stage::Stopping { prepared, cmd: running, abort, .. }, CallEvent::CommandFinished { cmd, report, .. })
                 if running == cmd =>
             {
-                self.command_stopped(ctx, prepared, cmd, abort, text)
+                self.command_stopped(ctx, prepared, cmd, abort, report)
             }
             (Stage::Succeeding { prepared, cmd, abort }, CallEvent::OutputFinished(outcome)) => {
                 self.success_told(ctx, prepared, cmd, abort, outcome)
@@ -289,8 +304,9 @@ impl ToolCall {
                 self.end_told(ctx, prepared, end, outcome)
             }
             (Stage::Exiting { prepared, end }, CallEvent::ExitFinished) => self.conclude(ctx, prepared, end),
-            (Stage::Shortening { status, ours, duration_ms }, CallEvent::Shortened { content, media }) => {
-                self.shortened(ctx, (status, ours, duration_ms), content, media)
+            (Stage::Shortening { outcome, duration_ms }, CallEvent::Shortened { content, file, media }) => {
+                self.files.extend(file);
+                self.shortened(ctx, outcome, duration_ms, content, media)
             }
             (stage, CallEvent::OutputAdded { content }) if stage.takes_output() => {
                 self.added.push(content);
@@ -298,6 +314,10 @@ impl ToolCall {
             }
             (stage, CallEvent::MediaAdded(media)) if stage.takes_output() => {
                 self.media.push(media);
+                stage
+            }
+            (stage, CallEvent::ChangeMade(change)) if stage.takes_output() => {
+                self.changes.push(change);
                 stage
             }
             (Stage::Lost, _) => self.lost(ctx),
@@ -364,7 +384,7 @@ impl ToolCall {
                 self.abort(ctx, Abort::TimedOut { limit_ms });
             }
             Stage::Stopping { cmd, .. } => {
-                let event = CallEvent::CommandFinished { cmd: *cmd, succeeded: false, text: String::new() };
+                let event = CallEvent::CommandFinished { cmd: *cmd, succeeded: false, report: Report::default() };
                 self.handle(ctx, event);
             }
             Stage::Lost => self.stage = self.lost(ctx),

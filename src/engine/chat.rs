@@ -177,7 +177,7 @@ impl Chat {
             }
             ChatEvent::CallsRequested { calls, tools, submit } => self.calls_requested(step, calls, tools, submit),
             ChatEvent::Restored(restored) => self.restored(step, restored),
-            ChatEvent::SavingChanged { text } => step.notify(Notice::Saving(text)),
+            ChatEvent::SavingChanged(saving) => step.notify(Notice::Saving(saving)),
             ChatEvent::Request { request, event } => self.request_event(step, request, event),
             ChatEvent::CallsChecked(calls) => self.calls_checked(step, calls),
             ChatEvent::Call { call, event } => self.with_batch(step, |batch, ctx| batch.handle(ctx, call, event)),

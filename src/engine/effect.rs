@@ -7,17 +7,22 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::event::{Answer, CallEvent, ChatEvent, ChatId, Event, OutputOutcome, RequestEvent, RequestId, Retry};
-use super::restore::Look;
+use super::event::{
+    Answer, CallEvent, ChatEvent, ChatId, Event, Failure, OutputOutcome, RequestEvent, RequestId, Retry, Saving,
+};
+use super::outcome::Outcome;
+use super::restore::{Interruption, Look};
 use crate::adapter::ProviderCall;
+use crate::change::Change;
 use crate::error::OUR_FAULT;
 use crate::gate::approvals::Approval;
 use crate::gate::judge::Judged;
-use crate::gate::{Fact, Permissions, Question};
+use crate::gate::verdict::Question;
+use crate::gate::{Fact, Permissions};
 use crate::media::Given;
 use crate::message::Message;
 use crate::output::Limits;
-use crate::tool::{CallId, CallStatus, Copying, UncheckedCall};
+use crate::tool::{CallId, Copying, Runner, UncheckedCall};
 
 #[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
 /// Which output function to run.
@@ -144,13 +149,15 @@ pub enum CallEffect {
     AskJudge,
     /// The judge's verdict is there, or not wanted any more (none).
     EndJudge { judged: Option<Judged> },
-    /// Ask the user → [`CallEvent::Answered`]. `rest`: how many calls *Cancel* would end besides this one.
-    AskApproval { question: Question, rest: usize },
+    /// Ask the user → [`CallEvent::Answered`]. `changes`: what the call would do to files. `rest`: how many calls *Cancel*
+    /// would end besides this one.
+    AskApproval { question: Box<Question>, changes: Vec<Change>, rest: usize },
     /// The question is void.
     CloseQuestion,
-    /// Run cmd number `cmd` (from 0) → [`CallEvent::CmdFinished`] or [`CallEvent::CommandStarted`].
-    RunCmd { cmd: usize },
-    /// A command gave this text; it is the data of its cmd.
+    /// Run cmd number `cmd` (from 0) → [`CallEvent::CmdFinished`] or [`CallEvent::CommandStarted`]. The runner decides who
+    /// performs it; `arguments` are for those outside of Lua.
+    RunCmd { cmd: usize, runner: Runner, arguments: Option<Arc<Value>> },
+    /// What ran outside of Lua gave this text; it is the data of its cmd.
     StoreText { cmd: usize, succeeded: bool, text: String },
     /// End what the call started.
     KillJobs { why: KillReason },
@@ -162,16 +169,16 @@ pub enum CallEffect {
     /// Shorten a result that is too long, off the main loop, and save the whole of it and its media →
     /// [`CallEvent::Shortened`], always.
     Shorten { content: String, limits: Limits, media: Vec<Given> },
-    /// The call is over. `content`: a text of ours (an error, a default) that the user sees as well as the model.
-    /// `message` is its result, which joins the history once those before it are there.
-    FinishCall { status: CallStatus, content: Option<String>, duration_ms: u64, message: Arc<Message> },
+    /// The call is over. `changes`: what it has done to files. `message` is its result, which joins the history once those
+    /// before it are there.
+    FinishCall { outcome: Box<Outcome>, changes: Vec<Change>, duration_ms: u64, message: Arc<Message> },
 }
 
 /// Something the user should know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Notice {
-    /// The request failed; the text says why.
-    RequestFailed(String),
+    /// The request failed.
+    RequestFailed(Failure),
     /// The request is not quite what was wanted; the text says why.
     Request(String),
     /// The request failed for now and is sent again; told anew with each attempt.
@@ -184,10 +191,10 @@ pub enum Notice {
     NothingToEdit,
     /// What was asked for is only possible while no turn runs.
     StillRunning,
-    /// Something of a saved chat is not as it was; the text says what.
-    Restored(String),
-    /// The chat is not saved, or is again; the text says why.
-    Saving(String),
+    /// Something of a saved chat is not as it was.
+    Restored(Interruption),
+    /// The chat is not saved, or is again.
+    Saving(Saving),
     /// The limit on tokens cut the answer off.
     LengthStop,
     /// The provider's filter cut the answer off; what the provider says of that, may be empty.
@@ -251,7 +258,7 @@ impl ChatEffect {
         match self {
             Self::TakeInput => Some(ChatEvent::InputTaken { text: None, typed: None }),
             Self::SendRequest { request } => {
-                let event = RequestEvent::Failed { message: OUR_FAULT.to_owned() };
+                let event = RequestEvent::Failed(OUR_FAULT.to_owned().into());
                 Some(ChatEvent::Request { request: *request, event })
             }
             Self::Call { call, effect } => {
@@ -294,7 +301,7 @@ impl CallEffect {
             Self::AskJudge => not_found(Fact::Judge),
             // Fail closed: a question that cannot be shown counts as rejected.
             Self::AskApproval { .. } => Some(CallEvent::Answered(Answer::Reject { reason: Some(fault()) })),
-            Self::RunCmd { cmd } => Some(CallEvent::CmdFinished { cmd: *cmd, succeeded: false }),
+            Self::RunCmd { cmd, .. } => Some(CallEvent::CmdFinished { cmd: *cmd, succeeded: false }),
             Self::RunOutput { .. } => Some(CallEvent::OutputFinished(OutputOutcome::Threw(fault()))),
             Self::RunExit { .. } => Some(CallEvent::ExitFinished),
             Self::AddCall { .. }

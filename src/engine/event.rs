@@ -2,10 +2,13 @@
 //!
 //! An event is addressed: to a chat, and in it to a request or a call. One whose address is gone is dropped.
 
+use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::restore::Restored;
 use crate::adapter::Item;
+use crate::change::Change;
 use crate::gate::approvals::{Approval, Scope};
 use crate::gate::{Fact, Found, Permissions};
 use crate::media::Given;
@@ -98,6 +101,80 @@ pub struct Retry {
     pub wait_ms: u64,
 }
 
+/// What there is to tell of a command that is over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// For the model: how it ended, and what it printed.
+    pub text: String,
+    /// What it printed, and nothing else.
+    pub printed: String,
+    /// Files that hold the whole of what was cut there.
+    pub files: Vec<PathBuf>,
+}
+
+/// Why a request brought no (complete) answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Failure {
+    /// For the user; the provider's own words where it has some.
+    pub message: String,
+    /// The status of the answer, when that was none of success.
+    pub status: Option<u16>,
+    /// The message says by itself whose fault it is.
+    pub names_provider: bool,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.status {
+            Some(status) => write!(formatter, "{status}: {}", self.message),
+            None => formatter.write_str(&self.message),
+        }
+    }
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Self { message, ..Self::default() }
+    }
+}
+
+/// What has changed about the saving of a chat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Saving {
+    /// There is no thread that could save it.
+    NoThread {
+        /// Why.
+        reason: String,
+    },
+    /// Its file cannot be written.
+    Failed {
+        /// The file.
+        path: String,
+        /// Why.
+        reason: String,
+        /// What can be done about it.
+        remedy: Remedy,
+    },
+    /// It can be written again.
+    Works {
+        /// The file.
+        path: String,
+        /// How many entries are missing in it.
+        lost: usize,
+    },
+}
+
+/// What can be done about a file that cannot be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// The disk is full.
+    MakeRoom,
+    /// The folder may not be written.
+    MakeWritable,
+    /// Nobody knows.
+    Look,
+}
+
 /// What came of an output function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputOutcome {
@@ -146,7 +223,7 @@ pub enum ChatEvent {
     /// A saved chat goes on in this one, which is empty.
     Restored(Restored),
     /// The user should know something about the saving of the chat: it fails, it works again.
-    SavingChanged { text: String },
+    SavingChanged(Saving),
     /// Something about a request that was sent.
     Request { request: RequestId, event: RequestEvent },
     /// Reply to `CheckCalls`.
@@ -185,8 +262,8 @@ pub enum RequestEvent {
     Retried(Retry),
     /// The answer is complete.
     Finished,
-    /// No (complete) answer; `message` is for the user.
-    Failed { message: String },
+    /// No (complete) answer.
+    Failed(Failure),
 }
 
 #[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
@@ -205,20 +282,23 @@ pub enum CallEvent {
     Answered(Answer),
     /// A cmd has its result; the data stays where it was made.
     CmdFinished { cmd: usize, succeeded: bool },
-    /// The cmd is a command and runs in a process of its own; [`CallEvent::CommandFinished`] follows in any case.
+    /// The cmd runs outside of Lua, as a command for one; [`CallEvent::CommandFinished`] follows in any case.
     CommandStarted { cmd: usize },
-    /// The process of a command is over, by itself or by `KillJobs`. `text` is for the model.
-    CommandFinished { cmd: usize, succeeded: bool, text: String },
+    /// What ran outside of Lua is over, by itself or by `KillJobs`.
+    CommandFinished { cmd: usize, succeeded: bool, report: Report },
     /// The tool added text for its result.
     OutputAdded { content: String },
     /// The tool added a picture, a sound or a file to its result.
     MediaAdded(Given),
+    /// The tool has changed a file.
+    ChangeMade(Change),
     /// Reply to `RunOutput`.
     OutputFinished(OutputOutcome),
     /// Reply to `RunExit`.
     ExitFinished,
-    /// Reply to `Shorten`: what is left, with a mark where something is gone, and what became of the media.
-    Shortened { content: String, media: KeptMedia },
+    /// Reply to `Shorten`: what is left, with a mark where something is gone, the file that holds the whole, and what
+    /// became of the media.
+    Shortened { content: String, file: Option<PathBuf>, media: KeptMedia },
 }
 
 impl Event {

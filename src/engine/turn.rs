@@ -175,14 +175,7 @@ mod tests {
 
     #[test]
     fn r043_a_call_in_a_fence_is_noticed_and_other_json_is_not() {
-        let tools = [OfferedTool {
-            name: "calculator".into(),
-            schema: None,
-            numeric_strings: true,
-            parallel: false,
-            handlers_once: false,
-            reach: Default::default(),
-        }];
+        let tools = [OfferedTool { name: "calculator".into(), ..OfferedTool::default() }];
         let t = |text: &str| looks_like_call(text, &tools);
         assert!(t("Sure:\n```json\n{\"tool_calls\": [{\"name\": \"calculator\"}]}\n```\n"));
         assert!(t("```\n{\"name\": \"calculator\", \"arguments\": {\"num1\": 1}}\n```"));

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::rule::Basis;
 use super::*;
 use crate::tool::GateSettings;
 
@@ -53,11 +54,10 @@ fn failed(list: &[Fact]) -> Facts {
     facts
 }
 
-fn asks(cause: Cause, note: Option<&str>, remember: Option<(Approval, Scope)>) -> Verdict {
+fn asks(cause: Cause, remember: Option<(Approval, Scope)>) -> Verdict {
     let scope = remember.as_ref().map_or(Scope::Chat, |(_, scope)| *scope);
     let remember = remember.into_iter().map(|(approval, _)| approval).collect();
-    let note = note.map(str::to_owned);
-    Verdict::Ask(Question { cause, note, remember, scope, wants: vec![], suggestion: None })
+    Verdict::Ask(Question { cause, remember, scope, wants: vec![], suggestion: None })
 }
 
 fn cmd(text: &str) -> Found {
@@ -70,13 +70,12 @@ fn own_setting_decides_when_nothing_else_does() {
     let t = |own, facts: &Facts| decide(&call(own), &Approvals::default(), facts);
     let none = Facts::default();
     assert_eq!(t(OwnApproval::Run, &none), Verdict::Allow);
-    assert_eq!(t(OwnApproval::Ask, &none), asks(Cause::OwnApproval, None, whole.clone()));
+    assert_eq!(t(OwnApproval::Ask, &none), asks(Cause::OwnApproval, whole.clone()));
     assert_eq!(t(OwnApproval::Function, &none), Verdict::Need(Fact::OwnApproval));
     let asking = facts(&[Found::OwnApproval(true)]);
-    assert_eq!(t(OwnApproval::Function, &asking), asks(Cause::OwnApproval, None, whole.clone()));
+    assert_eq!(t(OwnApproval::Function, &asking), asks(Cause::OwnApproval, whole.clone()));
     assert_eq!(t(OwnApproval::Function, &facts(&[Found::OwnApproval(false)])), Verdict::Allow);
-    let note = Some("what decides whether to ask failed, see `:Lathe log`");
-    assert_eq!(t(OwnApproval::Function, &failed(&[Fact::OwnApproval])), asks(Cause::OwnApproval, note, whole));
+    assert_eq!(t(OwnApproval::Function, &failed(&[Fact::OwnApproval])), asks(Cause::OwnApprovalFailed, whole));
 }
 
 #[test]
@@ -89,7 +88,7 @@ fn r011_a_remembered_command_is_compared_letter_by_letter() {
     assert_eq!(decide(&call, &approvals, &facts(&[cmd(remembered)])), Verdict::Allow);
     for other in ["sed -n 's/aX/b/w out; s/b/p' f", "sed -n 's/a*/b/p' f ", "SED -n 's/a*/b/p' f", "*", ""] {
         let remember = Some((approval("run", Some(other)), Scope::Chat));
-        assert_eq!(decide(&call, &approvals, &facts(&[cmd(other)])), asks(Cause::OwnApproval, None, remember));
+        assert_eq!(decide(&call, &approvals, &facts(&[cmd(other)])), asks(Cause::OwnApproval, remember));
     }
 }
 
@@ -111,9 +110,9 @@ fn a_command_that_is_unknown_or_too_long_is_asked_about_and_cannot_be_remembered
     let mut call = call(OwnApproval::Ask);
     call.settings.by_command = true;
     let approvals = given(&[("run", Some("ls"))]);
-    assert_eq!(decide(&call, &approvals, &failed(&[Fact::CmdString])), asks(Cause::OwnApproval, None, None));
+    assert_eq!(decide(&call, &approvals, &failed(&[Fact::CmdString])), asks(Cause::OwnApproval, None));
     let long = facts(&[cmd(&"x".repeat(MAX_VALUE_BYTES + 1))]);
-    assert_eq!(decide(&call, &approvals, &long), asks(Cause::OwnApproval, None, None));
+    assert_eq!(decide(&call, &approvals, &long), asks(Cause::OwnApproval, None));
 }
 
 #[test]
@@ -124,7 +123,7 @@ fn approvals_of_the_project_are_looked_up_where_they_matter_and_nowhere_else() {
     let asking = in_project(OwnApproval::Ask);
     assert_eq!(decide(&asking, &none, &Facts::default()), Verdict::Need(Fact::Saved));
     assert_eq!(decide(&asking, &none, &facts(&[Found::Saved(true)])), Verdict::Allow);
-    let question = asks(Cause::OwnApproval, None, Some((approval("run", None), Scope::Project)));
+    let question = asks(Cause::OwnApproval, Some((approval("run", None), Scope::Project)));
     assert_eq!(decide(&asking, &none, &facts(&[Found::Saved(false)])), question);
     assert_eq!(decide(&asking, &none, &failed(&[Fact::Saved])), question);
     // An answer that was meant for another chat's settings counts for nothing.
@@ -140,7 +139,7 @@ fn r153_the_third_identical_call_asks_whatever_is_remembered() {
     for (repeated, expected) in [(1, false), (2, false), (3, true), (4, true)] {
         let call = GatedCall { repeated, auto: true, waived: true, ..call(OwnApproval::Run) };
         let verdict = decide(&call, &given(&[("run", None)]), &Facts::default());
-        assert_eq!(verdict == asks(Cause::DoomLoop, None, None), expected, "{repeated}");
+        assert_eq!(verdict == asks(Cause::DoomLoop, None), expected, "{repeated}");
         assert_eq!(verdict == Verdict::Allow, !expected);
     }
 }
@@ -153,9 +152,9 @@ fn auto_mode_runs_everything_but_what_is_protected_or_guarded() {
         decide(&call, &given(&[("run", None)]), &facts(&[cmd("ls")]))
     };
     assert_eq!(t(&|_| {}), Verdict::Allow);
-    assert_eq!(t(&|gate| gate.protect = true), asks(Cause::Protected, None, None));
+    assert_eq!(t(&|gate| gate.protect = true), asks(Cause::Protected, None));
     let remember = Some((approval("run", Some("ls")), Scope::Chat));
-    assert_eq!(t(&|gate| gate.by_command = true), asks(Cause::AutoMode, None, remember));
+    assert_eq!(t(&|gate| gate.by_command = true), asks(Cause::AutoMode(Doubt::Unproven), remember));
     let mut without = call(OwnApproval::Run);
     without.settings.protect = true;
     assert_eq!(decide(&without, &Approvals::default(), &Facts::default()), Verdict::Allow, "auto mode is off");
@@ -174,11 +173,14 @@ fn is_safe_then_the_judge_let_a_guarded_call_run_in_auto_mode() {
     assert_eq!(t(&[safe(false)]), Verdict::Need(Fact::JudgeContext));
     assert_eq!(t(&[safe(false), text.clone()]), Verdict::Need(Fact::Judge));
     let judged = |judged| t(&[safe(false), text.clone(), Found::Judge(judged), cmd("rm x")]);
-    let asked = |note| asks(Cause::AutoMode, note, Some((approval("run", Some("rm x")), Scope::Chat)));
+    let asked = |doubt| asks(Cause::AutoMode(doubt), Some((approval("run", Some("rm x")), Scope::Chat)));
     assert_eq!(judged(Judged::Safe("reads".into())), Verdict::Allow);
-    assert_eq!(judged(Judged::Unsafe("deletes files".into())), asked(Some("judge: \"deletes files\"")));
-    assert_eq!(judged(Judged::Failed("no key".into())), asked(Some("judge failed: no key")));
-    assert_eq!(t(&[safe(false), Found::JudgeContext(false), cmd("rm x")]), asked(None));
+    assert_eq!(
+        judged(Judged::Unsafe("deletes files".into())),
+        asked(Doubt::Judge(Judged::Unsafe("deletes files".into())))
+    );
+    assert_eq!(judged(Judged::Failed("no key".into())), asked(Doubt::Judge(Judged::Failed("no key".into()))));
+    assert_eq!(t(&[safe(false), Found::JudgeContext(false), cmd("rm x")]), asked(Doubt::Unproven));
     // A remembered command needs neither.
     assert_eq!(decide(&call, &given(&[("run", Some("rm x"))]), &facts(&[cmd("rm x")])), Verdict::Allow);
 }
@@ -188,15 +190,19 @@ fn a_gate_that_fails_asks_and_goes_no_further() {
     let mut call = guarded();
     (call.settings.is_safe, call.settings.judge) = (true, true);
     let none = Approvals::default();
-    let asked = |list: &[Found], fails, note: &str| {
+    let asked = |list: &[Found], fails, doubt| {
         let mut facts = facts(list);
         facts.take(fails, None);
         facts.take(Fact::CmdString, None);
-        assert_eq!(decide(&call, &none, &facts), asks(Cause::AutoMode, Some(note), None), "{fails:?}");
+        assert_eq!(decide(&call, &none, &facts), asks(Cause::AutoMode(doubt), None), "{fails:?}");
     };
-    asked(&[], Fact::IsSafe, "is_safe failed, see `:Lathe log`");
-    asked(&[Found::IsSafe(false)], Fact::JudgeContext, "judge_context failed, see `:Lathe log`");
-    asked(&[Found::IsSafe(false), Found::JudgeContext(true)], Fact::Judge, "judge failed: no answer in 30 s");
+    asked(&[], Fact::IsSafe, Doubt::IsSafeFailed);
+    asked(&[Found::IsSafe(false)], Fact::JudgeContext, Doubt::JudgeContextFailed);
+    asked(
+        &[Found::IsSafe(false), Found::JudgeContext(true)],
+        Fact::Judge,
+        Doubt::Judge(Judged::Failed("no answer in 30 s".into())),
+    );
 }
 
 #[test]
@@ -217,7 +223,7 @@ fn calls_in_a_run_skip_the_own_question_only_and_not_for_single_commands() {
     by_command.settings.by_command = true;
     assert_ne!(decide(&by_command, &Approvals::default(), &facts(&[cmd("ls")])), Verdict::Allow);
     let protected = GatedCall { settings: GateSettings { protect: true, ..waived.settings }, auto: true, ..waived };
-    assert_eq!(decide(&protected, &Approvals::default(), &Facts::default()), asks(Cause::Protected, None, None));
+    assert_eq!(decide(&protected, &Approvals::default(), &Facts::default()), asks(Cause::Protected, None));
 }
 
 fn settings() -> impl Strategy<Value = GateSettings> {
@@ -328,10 +334,10 @@ proptest! {
     ) {
         let (verdict, needed) = settle(&call, &approvals, &world, &[]);
         if call.repeated >= DOOM_LOOP {
-            prop_assert_eq!(verdict, Verdict::Ask(Question::once(Cause::DoomLoop, None, call.scope)));
+            prop_assert_eq!(verdict, Verdict::Ask(Question::once(Cause::DoomLoop, call.scope)));
             prop_assert_eq!(needed, vec![]);
         } else if call.auto && call.settings.protect {
-            prop_assert_eq!(verdict, Verdict::Ask(Question::once(Cause::Protected, None, call.scope)));
+            prop_assert_eq!(verdict, Verdict::Ask(Question::once(Cause::Protected, call.scope)));
             prop_assert_eq!(needed, vec![]);
         } else {
             prop_assert!(matches!(verdict, Verdict::Allow | Verdict::Ask(_)), "no rules, no deny");
@@ -369,7 +375,7 @@ proptest! {
             && let [remember] = &remember[..]
         {
             prop_assert_eq!(scope, call.scope);
-            prop_assert!(matches!(cause, Cause::AutoMode | Cause::OwnApproval));
+            prop_assert!(matches!(cause, Cause::AutoMode(_) | Cause::OwnApproval | Cause::OwnApprovalFailed));
             prop_assert_eq!(remember.value.is_some(), call.settings.by_command);
             let mut approvals = Approvals::default();
             approvals.remember(remember.clone(), 1);
@@ -413,6 +419,10 @@ fn wants(rules: &Rules, list: &[(&str, &str)]) -> Facts {
 
 use Action::{Allow as Yes, Ask as Maybe, Deny as No};
 
+fn rule_text(key: &str, pattern: &str) -> RuleText {
+    RuleText { key: key.into(), pattern: pattern.into(), source: "setup()".into() }
+}
+
 #[test]
 fn p41_deny_is_final_and_quotes_its_rule() {
     let list = rules(&[(BASH, "*", Yes), (BASH, "rm *", No)]);
@@ -420,7 +430,8 @@ fn p41_deny_is_final_and_quotes_its_rule() {
     let mut approvals = given(&[("run", None), (BASH, Some("rm x"))]);
     approvals.remember(Approval { is_pattern: true, ..approval(BASH, Some("*")) }, 1);
     let verdict = decide(&call, &approvals, &wants(&list, &[(BASH, "ls"), (BASH, "rm x")]));
-    assert_eq!(verdict, Verdict::Deny("denied by rule bash \"rm *\" (setup()): rm x".to_owned()));
+    let rule = Some(rule_text(BASH, "rm *"));
+    assert_eq!(verdict, Verdict::Deny(Denial { key: BASH.into(), value: "rm x".into(), rule }));
 }
 
 #[test]
@@ -441,11 +452,11 @@ fn row_40_a_prefix_that_was_taken_covers_what_it_matches() {
     let t = |value: &str| decide(&shell_call(&list, OwnApproval::Run), &approvals, &wants(&list, &[(BASH, value)]));
     assert_eq!(t("git status -s"), Verdict::Allow);
     let Verdict::Ask(question) = t("git stash") else { panic!("it asks") };
-    assert_eq!(question.cause, Cause::Rule);
     assert_eq!(question.remember, [approval(BASH, Some("git stash"))]);
     assert_eq!(question.wants, [(BASH.to_owned(), "git stash".to_owned())]);
     assert_eq!(question.suggestion, None, "two words of three");
-    assert_eq!(question.note.as_deref(), Some("asked by rule bash \"*\" (setup())"));
+    let reason = RuleReason { rule: Some(rule_text(BASH, "*")), basis: Basis::Match };
+    assert_eq!(question.cause, Cause::Rule(reason));
     let Verdict::Ask(question) = t("git log -3") else { panic!("it asks") };
     assert_eq!(question.suggestion.as_deref(), Some("git log *"));
 }
@@ -469,7 +480,7 @@ fn row_45_auto_mode_turns_ask_into_allow_and_never_deny() {
     let protected = GateSettings { protect: true, ..call.settings };
     let call = GatedCall { settings: protected, ..call };
     let verdict = decide(&call, &Approvals::default(), &wants(&list, &[(BASH, "ls")]));
-    assert_eq!(verdict, asks(Cause::Protected, None, None));
+    assert_eq!(verdict, asks(Cause::Protected, None));
 }
 
 #[test]
@@ -480,11 +491,11 @@ fn a_rule_that_allows_all_of_a_call_beats_the_tools_own_setting_and_one_that_all
     assert_eq!(t(&[(BASH, "git status")]), Verdict::Allow);
     assert_eq!(
         t(&[(BASH, "git status"), (BASH, "ls")]),
-        asks(Cause::OwnApproval, None, Some((approval("run", None), Scope::Chat)))
+        asks(Cause::OwnApproval, Some((approval("run", None), Scope::Chat)))
     );
     assert_eq!(
         t(&[("read", "a.env.example")]),
-        asks(Cause::OwnApproval, None, Some((approval("run", None), Scope::Chat))),
+        asks(Cause::OwnApproval, Some((approval("run", None), Scope::Chat))),
         "what is built in allows nothing"
     );
     let protected = GateSettings { protect: true, ..call.settings };
@@ -507,8 +518,8 @@ fn r153_a_rule_may_allow_or_deny_the_third_identical_call() {
             &Facts::default(),
         )
     };
-    assert_eq!(t(None), asks(Cause::DoomLoop, None, None));
-    assert_eq!(t(Some(Maybe)), asks(Cause::DoomLoop, None, None));
+    assert_eq!(t(None), asks(Cause::DoomLoop, None));
+    assert_eq!(t(Some(Maybe)), asks(Cause::DoomLoop, None));
     assert_eq!(t(Some(Yes)), Verdict::Allow);
     assert!(matches!(t(Some(No)), Verdict::Deny(_)));
 }
@@ -518,15 +529,10 @@ fn what_cannot_be_found_out_asks_and_is_not_remembered() {
     let list = rules(&[(BASH, "*", Yes)]);
     let call = GatedCall { auto: true, ..shell_call(&list, OwnApproval::Run) };
     let lost = decide(&call, &given(&[("run", None)]), &failed(&[Fact::Pairs]));
-    let note = "what it wants could not be found, see `:Lathe log`";
-    assert_eq!(lost, asks(Cause::Unknown, Some(note), None));
+    assert_eq!(lost, asks(Cause::Unknown, None));
     let unloaded = GatedCall { rules: None, ..call };
     assert_eq!(decide(&unloaded, &Approvals::default(), &Facts::default()), Verdict::Need(Fact::Rules));
-    let note = "the permission rules could not be loaded, see `:Lathe log`";
-    assert_eq!(
-        decide(&unloaded, &Approvals::default(), &failed(&[Fact::Rules])),
-        asks(Cause::Unknown, Some(note), None)
-    );
+    assert_eq!(decide(&unloaded, &Approvals::default(), &failed(&[Fact::Rules])), asks(Cause::NoRules, None));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 
 use super::file_lock::{FileLock, LockError};
 use super::inbox::Inbox;
-use super::lock;
+use super::workers::lock;
 use crate::engine::event::{CallEvent, ChatId, Event};
 use crate::gate::approvals::Approval;
 use crate::gate::{Fact, Found};

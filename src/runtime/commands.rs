@@ -16,7 +16,7 @@ use super::inbox::Inbox;
 use super::process::{self, Processes, Running, Secret, Stop, Withheld};
 use crate::command::{self, Carrier, CommandError, Value};
 use crate::engine::effect::KillReason;
-use crate::engine::event::{CallEvent, ChatId, Event};
+use crate::engine::event::{CallEvent, ChatId, Event, Report};
 use crate::output::{Encoding, Limits, Spill};
 use crate::tool::CallId;
 
@@ -137,8 +137,12 @@ impl Commands {
             let handle = lock(&running).remove(&call);
             drop(handle);
             let succeeded = outcome.succeeded();
-            let text = process::render(&outcome);
-            inbox.push(Event::call(chat, call, CallEvent::CommandFinished { cmd: number, succeeded, text }));
+            let report = Report {
+                text: process::render(&outcome),
+                printed: process::printed(&outcome),
+                files: [outcome.stdout.file, outcome.stderr.file].into_iter().flatten().collect(),
+            };
+            inbox.push(Event::call(chat, call, CallEvent::CommandFinished { cmd: number, succeeded, report }));
         });
         // It may be over by now; then nobody would ever take it out again.
         let mut running = lock(&self.running);

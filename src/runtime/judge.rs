@@ -5,10 +5,11 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 
 use super::http::Http;
+use super::inbox::Inbox;
 use super::provider::{self, Part, ProviderRequest, first};
-use super::{Inbox, steps};
+use super::scripted::steps;
 use crate::adapter::{EndReason, Item};
-use crate::engine::event::{CallEvent, ChatId, Event};
+use crate::engine::event::{CallEvent, ChatId, Event, Failure};
 pub use crate::gate::judge::SCHEMA;
 pub use crate::gate::judge::one_line;
 use crate::gate::judge::{self, Judged, MAX_ANSWER_BYTES};
@@ -30,16 +31,19 @@ pub(super) async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, chat: ChatId, call: 
             let mut answer = Answer::default();
             match steps(&turn, |item| answer.take(vec![item])).await {
                 Ok(()) => answer.judged(),
-                Err(message) => Judged::Failed(judge::one_line(&message)),
+                Err(failure) => Judged::Failed(judge::one_line(&failure.to_string())),
             }
         }
-        Judge::Provider(request) => match send(&http, (*request).clone()).await {
-            // Not every server takes a schema, and each refuses in words of its own. The prompt asks for the same.
-            Judged::Failed(why) if ["400", "422"].iter().any(|status| why.starts_with(status)) => {
-                send(&http, ProviderRequest { answer: None, ..*request }).await
-            }
-            judged => judged,
-        },
+        Judge::Provider(request) => {
+            let judged = match send(&http, (*request).clone()).await {
+                // Not every server takes a schema, and each refuses in words of its own. The prompt asks for the same.
+                Err(Failure { status: Some(400 | 422), .. }) => {
+                    send(&http, ProviderRequest { answer: None, ..*request }).await
+                }
+                sent => sent,
+            };
+            judged.unwrap_or_else(|failure| Judged::Failed(judge::one_line(&failure.to_string())))
+        }
     };
     inbox.push(found(chat, call, judged));
 }
@@ -49,7 +53,7 @@ pub fn found(chat: ChatId, call: CallId, judged: Judged) -> Event {
     Event::call(chat, call, CallEvent::FactFound { fact: Fact::Judge, found: Some(Found::Judge(judged)) })
 }
 
-async fn send(http: &Http, request: ProviderRequest) -> Judged {
+async fn send(http: &Http, request: ProviderRequest) -> Result<Judged, Failure> {
     let mut answer = Answer::default();
     let full = Notify::new();
     let sent = provider::send(http, request, |part| {
@@ -61,8 +65,8 @@ async fn send(http: &Http, request: ProviderRequest) -> Judged {
         }
     });
     match first(sent, full.notified()).await {
-        Some(Err(message)) => Judged::Failed(judge::one_line(&message)),
-        Some(Ok(())) | None => answer.judged(),
+        Some(Err(failure)) => Err(failure),
+        Some(Ok(())) | None => Ok(answer.judged()),
     }
 }
 

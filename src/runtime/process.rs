@@ -24,7 +24,7 @@ use crate::output::{Encoding, Keep, Limits, Output, Spill};
 
 use environment::environment;
 pub use environment::{Secret, Withheld};
-pub use render::render;
+pub use render::{printed, render};
 use wait::Waker;
 use watchdog::Watchdog;
 

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use super::http::{Http, HttpError, HttpEvent, HttpRequest, Secrets};
 use super::inbox::Inbox;
 use crate::adapter::{self, Asked, BuildInput, Built, Decoder, Dialect, Item, Origin, ToolDefinition, Wire};
-use crate::engine::event::{ChatId, Event, RequestEvent, RequestId, Retry};
+use crate::engine::event::{ChatId, Event, Failure, RequestEvent, RequestId, Retry};
 use crate::message::Message;
 
 /// How long the body of an answer that is complete may take to end. Some servers keep it open.
@@ -103,7 +103,7 @@ pub async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, chat: ChatId, request: Requ
     };
     let last = match send(&http, provider, tell).await {
         Ok(()) => Event::request(chat, request, RequestEvent::Finished),
-        Err(message) => Event::request(chat, request, RequestEvent::Failed { message }),
+        Err(failure) => Event::request(chat, request, RequestEvent::Failed(failure)),
     };
     inbox.push(last);
 }
@@ -111,13 +111,16 @@ pub async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, chat: ChatId, request: Requ
 /// Sends a request and tells what comes.
 ///
 /// # Errors
-/// Why there is no (complete) answer; the text is for the user.
-pub async fn send(http: &Http, provider: ProviderRequest, mut tell: impl FnMut(Part) + Send) -> Result<(), String> {
+/// Why there is no (complete) answer.
+pub async fn send(http: &Http, provider: ProviderRequest, mut tell: impl FnMut(Part) + Send) -> Result<(), Failure> {
     let (wire, mut to_send) = (provider.wire, provider.http.clone());
     // A long history takes a while, and a worker has other requests to look after.
     let built = tokio::task::spawn_blocking(move || build(&provider));
-    let (body, asked, faults) =
-        built.await.map_err(BuildError::Task).and_then(|built| built).map_err(|error| error.to_string())?;
+    let (body, asked, faults) = built
+        .await
+        .map_err(BuildError::Task)
+        .and_then(|built| built)
+        .map_err(|error| Failure::from(error.to_string()))?;
     for text in faults {
         tell(Part::Note(text));
     }
@@ -158,7 +161,10 @@ pub async fn send(http: &Http, provider: ProviderRequest, mut tell: impl FnMut(P
     let sent = first(answer, lingering).await.unwrap_or(Ok(()));
     match sent {
         // Once more: a key that the body spelled in JSON is one now.
-        Err(error) if !(decoder.is_over() || decoder.is_whole()) => Err(secrets.hide(explain(&error))),
+        Err(error) if !(decoder.is_over() || decoder.is_whole()) => {
+            let Failure { message, status, names_provider } = failure(&error);
+            Err(Failure { message: secrets.hide(message), status, names_provider })
+        }
         _ => {
             let items = shown(decoder.finish());
             if !items.is_empty() {
@@ -188,7 +194,7 @@ pub async fn fetch(http: &Http, request: HttpRequest) -> Result<Vec<u8>, String>
             }
         }
     });
-    sent.await.map_err(|error| secrets.hide(explain(&error)))?;
+    sent.await.map_err(|error| secrets.hide(failure(&error).to_string()))?;
     if is_cut { Err("the document is too long".to_owned()) } else { Ok(secrets.hide_bytes(document)) }
 }
 
@@ -210,15 +216,15 @@ fn without(secrets: &Secrets, item: Item) -> Item {
     }
 }
 
-/// What the user reads: the provider's own words where it has some.
-fn explain(error: &HttpError) -> String {
-    match error {
-        HttpError::Status { status, body, content_type, .. } => {
-            let said = adapter::error_text(*status, body, content_type.as_deref());
-            if said.is_empty() { error.to_string() } else { format!("{status}: {said}") }
+/// Why there is no answer: in the provider's own words where it has some.
+fn failure(error: &HttpError) -> Failure {
+    if let HttpError::Status { status, body, content_type, .. } = error {
+        let message = adapter::error_text(*status, body, content_type.as_deref());
+        if !message.is_empty() {
+            return Failure { message, status: Some(*status), ..Failure::default() };
         }
-        other => other.to_string(),
     }
+    error.to_string().into()
 }
 
 /// The body, what its decoder must know, and what the user should.

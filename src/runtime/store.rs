@@ -19,7 +19,7 @@ use writer::{Disk, Writing};
 
 use super::inbox::Inbox;
 use crate::engine::effect::Effect;
-use crate::engine::event::{ChatEvent, ChatId, Event};
+use crate::engine::event::{ChatEvent, ChatId, Event, Saving};
 use crate::engine::restore::{Look, Restored};
 use crate::engine::saved::{Meta, Note, Record, Recorder};
 use crate::tool::CallId;
@@ -149,8 +149,8 @@ impl Store {
                 Ok(_) => known.has_thread = true,
                 Err(error) => {
                     known.chats.remove(&chat);
-                    let text = format!("This chat is not saved: no thread could be started: {error}.");
-                    return self.inbox.push(Event::chat(chat, ChatEvent::SavingChanged { text }));
+                    let saving = Saving::NoThread { reason: error.to_string() };
+                    return self.inbox.push(Event::chat(chat, ChatEvent::SavingChanged(saving)));
                 }
             }
         }
@@ -308,8 +308,8 @@ fn run(shared: &Shared, inbox: &Inbox, disk: Disk) {
         }
         for (chat, writing) in &mut chats {
             let is_last = is_ending || closed.contains(chat);
-            if let Some(text) = writing.flush(disk, Instant::now(), is_last) {
-                inbox.push(Event::chat(*chat, ChatEvent::SavingChanged { text }));
+            if let Some(saving) = writing.flush(disk, Instant::now(), is_last) {
+                inbox.push(Event::chat(*chat, ChatEvent::SavingChanged(saving)));
             }
         }
         for chat in closed {

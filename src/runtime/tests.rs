@@ -1,14 +1,18 @@
 //! Worker threads, requests and the alarm, without an editor.
 
 use std::collections::BTreeMap;
-use std::sync::Condvar;
+use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use super::commands::{CommandCmd, RunError};
+use super::requests::request_panicked;
 use super::*;
 use crate::adapter::Item;
-use crate::tool::CallId;
+use crate::engine::event::{ChatEvent, Event, Failure, RequestEvent};
+use crate::output::Limits;
+use crate::tool::{ArgumentsError, CallId, UncheckedCall};
 
 /// Longer than anything here takes on a busy machine; only a failing test waits that long.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -72,7 +76,14 @@ fn until(mut condition: impl FnMut() -> bool) {
 }
 
 fn unchecked_call(call: u64, schema: Option<crate::tool::SchemaId>, arguments: &str) -> UncheckedCall {
-    UncheckedCall { call: CallId(call), schema, numeric_strings: false, arguments: arguments.to_owned(), route: None }
+    UncheckedCall {
+        call: CallId(call),
+        schema,
+        numeric_strings: false,
+        keeps_arguments: false,
+        arguments: arguments.to_owned(),
+        route: None,
+    }
 }
 
 #[test]
@@ -106,15 +117,16 @@ fn a_scripted_error_fails_the_request_after_its_text() {
     harness.runtime.start_scripted(CHAT, REQUEST, r#"{"text": "a", "error": "overloaded"}"#.to_owned());
     let (items, end) = harness.answer();
     assert_eq!(items, [Item::Text("a".to_owned())]);
-    assert_eq!(end, Event::request(CHAT, REQUEST, RequestEvent::Failed { message: "overloaded".to_owned() }));
+    assert_eq!(end, Event::request(CHAT, REQUEST, RequestEvent::Failed("overloaded".to_owned().into())));
 }
 
 #[test]
 fn a_turn_that_cannot_be_used_fails_the_request() {
     let harness = harness();
     harness.runtime.start_scripted(CHAT, REQUEST, r#"{"txt": "a"}"#.to_owned());
-    let Event::Addressed { event: ChatEvent::Request { event: RequestEvent::Failed { message, .. }, .. }, .. } =
-        harness.next()
+    let Event::Addressed {
+        event: ChatEvent::Request { event: RequestEvent::Failed(Failure { message, .. }), .. }, ..
+    } = harness.next()
     else {
         panic!("the request did not fail")
     };

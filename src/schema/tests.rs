@@ -29,6 +29,7 @@ impl Check {
             call: CallId(1),
             schema: Some(self.schema),
             numeric_strings: self.numeric_strings,
+            keeps_arguments: false,
             arguments: arguments.to_string(),
             route: None,
         };
@@ -84,6 +85,7 @@ fn without_a_schema_any_object_fits() {
         call: CallId(7),
         schema: None,
         numeric_strings: false,
+        keeps_arguments: false,
         arguments: r#"{"a": [1, null]}"#.to_owned(),
         route: None,
     };
@@ -97,6 +99,7 @@ fn a_schema_of_another_store_runs_nothing() {
         call: CallId(7),
         schema: Some(SchemaId(9)),
         numeric_strings: false,
+        keeps_arguments: false,
         arguments: String::new(),
         route: None,
     };
@@ -324,8 +327,14 @@ fn an_unknown_draft_is_read_as_the_newest() {
 fn is_unusable(schema: &str, reason: &str) {
     let schemas = Schemas::default();
     let schema = Some(schemas.intern(schema));
-    let call =
-        UncheckedCall { call: CallId(1), schema, numeric_strings: false, arguments: "{}".to_owned(), route: None };
+    let call = UncheckedCall {
+        call: CallId(1),
+        schema,
+        numeric_strings: false,
+        keeps_arguments: false,
+        arguments: "{}".to_owned(),
+        route: None,
+    };
     let Err(ArgumentsError::DoesNotFit(message)) = schemas.check(call).arguments else {
         panic!("the schema was used");
     };

@@ -37,14 +37,7 @@ mod tests {
 
     #[test]
     fn n13_the_named_tool_gets_the_input_whether_it_is_an_object_or_its_text() {
-        let tool = |name: &str, reach| OfferedTool {
-            name: name.into(),
-            schema: None,
-            numeric_strings: false,
-            parallel: false,
-            handlers_once: false,
-            reach,
-        };
+        let tool = |name: &str, reach| OfferedTool { name: name.into(), reach, ..OfferedTool::default() };
         let by_name = |server: &str, tool: &str| Reach::ByName { server: server.into(), tool: tool.into() };
         let tools = [
             tool("use_mcp_tool", Reach::Router),

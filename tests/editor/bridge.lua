@@ -1,5 +1,5 @@
 -- What bridge.rs runs in its editor.
--- luacheck: globals act chat find idle inside lib open other performers same seen text tools waited was_fast
+-- luacheck: globals act call chat find idle inside lib open other performers ready same seen text told tools waited was_fast
 
 local M = {}
 
@@ -7,11 +7,11 @@ function M.hanging_request()
   lib.start(performers)
   chat = open()
   act.take_input = function()
-    return "hi"
+    return { text = "hi" }
   end
-  act.send_request = function(id, request)
+  act.send_request = function(id, o)
     local turn = '{"text":"a","hang":true}'
-    local offer = { chat = id, request = request, tools = tools(), system = {}, wire = "scripted", turn = turn }
+    local offer = { chat = id, request = o.request, tools = tools(), system = {}, wire = "scripted", turn = turn }
     lib.start_request(offer)
   end
   lib.submit({ chat = chat })
@@ -31,11 +31,15 @@ function M.start(...)
   package.cpath = vim.api.nvim_get_runtime_file("lua/lathe_core.so", false)[1]:gsub("lathe_core.so$", "?.so")
   lib, seen, act = require("lathe_core"), {}, {}
   performers = {}
-  for name in
-    ([[take_input hold_input start_turn send_request finish_request show_text show_reasoning show_provider_call add_message take_back_message cut_history add_call restore_message restore_call reply
-      start_batch finish_batch prepare_call find_fact load_permissions find_wants ask_judge end_judge ask_approval close_question run_cmd store_text kill_jobs run_output
-      run_exit finish_call notify tell finish_turn clear_chat close_chat log]]):gmatch("%S+")
-  do
+  local names = [[
+    take_input hold_input start_turn send_request finish_request show_text show_reasoning show_provider_call add_message
+    take_back_message truncate_history restore_message restore_call start_batch finish_batch notify finish_turn
+    clear_chat close_chat
+    add_call prepare_call find_fact load_permissions find_wants ask_judge end_judge ask_approval close_question begin_cmd
+    run_cmd store_text kill_jobs run_output run_exit finish_call
+    reply tell log
+  ]]
+  for name in names:gmatch("%S+") do
     performers[name] = function(...)
       seen[#seen + 1] = { name, ... }
       if act[name] then
@@ -47,6 +51,11 @@ function M.start(...)
     return vim.tbl_filter(function(entry)
       return entry[1] == name
     end, seen)
+  end
+  ---What a performer was told, the first time or that time.
+  function told(name, number)
+    local entry = find(name)[number or 1]
+    return entry and entry[#entry]
   end
   function idle()
     local counts = lib.counts()
@@ -75,8 +84,13 @@ function M.start(...)
   function tools(schema)
     return lib.tool_set({ tools = { { name = "t", schema = schema, numeric_strings = true, parallel = false } } })
   end
+  function call(arguments)
+    local calls = { { name = "t", arguments = arguments or "" } }
+    lib.request_calls({ chat = chat, calls = calls, tools = tools(), submit = false })
+  end
+  ready = { cmds = { { runner = "lua" } }, approval = "run" }
   act.prepare_call = function()
-    return true, 1, 0, "run", nil
+    return ready
   end
   act.run_cmd = function()
     return true
@@ -116,7 +130,7 @@ end
 
 function M.fast_event()
   act.take_input = function()
-    return "hi"
+    return { text = "hi" }
   end
   vim.uv.new_timer():start(1, 0, function()
     was_fast = vim.in_fast_event()
@@ -125,8 +139,9 @@ function M.fast_event()
 end
 
 function M.answering()
-  act.prepare_call = function()
-    return true, 1, 31, "function", nil
+  ready.approval = "function"
+  for _, name in ipairs({ "success", "error", "rejected", "cancelled", "on_exit" }) do
+    ready[name] = true
   end
   act.find_fact = function()
     return true
@@ -163,6 +178,26 @@ function M.collected()
   end
   chat = open()
   lib.request_calls({ chat = chat, calls = { { name = "t", arguments = "" } }, tools = tools(), submit = false })
+end
+
+function M.changing()
+  ready.approval, ready.changes = "ask", { { path = "a\xff", before = "x" }, { path = "b", after = "y" } }
+  act.ask_approval = function(chat, call)
+    lib.answer({ chat = chat, call = call, answer = "accept" })
+  end
+  act.run_cmd = function(chat, call)
+    lib.add_change(chat, call, { path = "b", after = "z" })
+    return true
+  end
+  call()
+end
+
+---What the model has read of a call.
+function M.result()
+  local results = vim.tbl_filter(function(entry)
+    return entry[3].role == "tool"
+  end, find("add_message"))
+  return results[1][3].content
 end
 
 return M

@@ -42,7 +42,7 @@ fn arguments_are_what_vim_json_decode_gives() {
     let editor = started();
     editor.run("decoded");
     editor.wait_lua("#find('finish_call') == 1");
-    assert!(editor.lua_bool("return same(find('prepare_call')[1][4], vim.json.decode(text))"));
+    assert!(editor.lua_bool("return same(told('prepare_call').arguments, vim.json.decode(text))"));
 }
 
 #[test]
@@ -50,9 +50,9 @@ fn a_schema_from_an_empty_table_and_a_number_in_a_string_work() {
     let editor = started();
     editor.run("empty_schema");
     editor.wait_lua("#find('finish_call') == 2");
-    assert_eq!(editor.lua_text("return find('prepare_call')[1][4].n"), "5");
+    assert_eq!(editor.lua_text("return told('prepare_call').arguments.n"), "5");
     assert_eq!(editor.lua_int("return #find('prepare_call')"), 1);
-    let content = editor.lua_text("return find('finish_call')[2][5]");
+    let content = editor.lua_text("return told('finish_call', 2).message");
     assert!(content.contains("/n: type"), "{content}");
 }
 
@@ -72,7 +72,7 @@ fn a_panic_leaves_the_editor_alive_with_one_message_and_pumping() {
     editor.wait_lua("#find('log') == 1");
     assert_eq!(editor.lua_text("return find('log')[1][2]"), "error");
     assert!(editor.lua_text("return find('log')[1][3]").contains("asked for by a test"));
-    editor.lua("act.take_input = function() return 'hi' end lib.submit({ chat = chat })");
+    editor.lua("act.take_input = function() return { text = 'hi' } end lib.submit({ chat = chat })");
     editor.wait_lua("#find('send_request') == 1");
     assert_eq!(editor.messages(), "");
 }
@@ -165,5 +165,69 @@ fn quitting_while_a_request_hangs_takes_no_time_and_no_error() {
             assert_eq!(editor.quit(), Some(0));
             start.elapsed()
         });
+    }
+}
+
+#[test]
+fn what_performers_return_is_read_strictly_and_the_field_is_named() {
+    for (performer, given, fault) in [
+        ("prepare_call", "{}", "prepare_call: the field `cmds` is missing"),
+        ("prepare_call", "{ cmds = {} }", "prepare_call: the field `approval` is missing"),
+        (
+            "prepare_call",
+            "{ cmds = {}, approval = 'yes' }",
+            "prepare_call: `approval` must be \"run\", \"ask\" or \"function\", not \"yes\"",
+        ),
+        ("prepare_call", "{ cmds = {}, approval = 'run', extra = 1 }", "prepare_call: there is no field `extra`"),
+        (
+            "prepare_call",
+            "{ cmds = { { runner = 'nobody' } }, approval = 'run' }",
+            "prepare_call: `cmds[1].runner` must be \"lua\", \"command\", \"built_in\" or \"remote\", not \"nobody\"",
+        ),
+        ("prepare_call", "{ message = 1 }", "prepare_call: `message` must be a string, not the number 1"),
+        ("prepare_call", "{ cmds = {}, approval = 'run', judge = 1 }", "prepare_call: `judge` must be a boolean"),
+        ("run_cmd", "{}", "run_cmd: returned table where a boolean or nil is wanted"),
+        ("finish_call", "{ state = 'success' }", "finish_call: the field `head` is missing"),
+    ] {
+        let editor = started();
+        editor.lua(&format!("act.{performer} = function() return {given} end call()"));
+        editor.wait_lua("#find('finish_turn') == 1");
+        let faults = editor.lua_text("return vim.inspect(find('log'))").replace("\\\"", "\"");
+        assert!(faults.contains(fault), "{performer} {given}: {faults}");
+        assert_eq!(editor.lua_int("return #find('finish_call')"), 1, "{performer} {given}");
+    }
+}
+
+#[test]
+fn what_a_call_would_do_to_files_is_in_its_question_and_what_it_did_in_its_end() {
+    let editor = started();
+    editor.run("changing");
+    editor.wait_lua("#find('finish_call') == 1");
+    assert!(editor.lua_bool("return vim.deep_equal(told('ask_approval').changes, ready.changes)"));
+    assert!(editor.lua_bool("return vim.deep_equal(told('finish_call').changes, { { path = 'b', after = 'z' } })"));
+}
+
+#[test]
+fn the_runner_decides_who_performs_a_cmd() {
+    for (runner, performer, said) in [
+        ("{ runner = 'lua' }", "run_cmd", "Executed t"),
+        ("{ runner = 'command' }", "run_cmd", "Executed t"),
+        (
+            "{ runner = 'built_in', name = 'x' }",
+            "begin_cmd",
+            "Error calling t\n\nThere is no built-in \"x\". Nothing was run.",
+        ),
+        (
+            "{ runner = 'remote', name = 'y' }",
+            "begin_cmd",
+            "Error calling t\n\nThere is no program \"y\" that could run this. Nothing was run.",
+        ),
+    ] {
+        let editor = started();
+        editor.lua(&format!("ready.cmds = {{ {runner} }} call()"));
+        editor.wait_lua("#find('finish_turn') == 1");
+        assert_eq!(editor.lua_int(&format!("return #find('{performer}')")), 1, "{runner}");
+        assert_eq!(editor.lua_int("return #find('begin_cmd') + #find('run_cmd')"), 1, "{runner}");
+        assert_eq!(editor.run("result").as_str(), Some(said), "{runner}");
     }
 }

@@ -154,7 +154,7 @@ fn lua_sources(folder: &Path) -> Vec<String> {
 
 #[test]
 fn the_documented_types_of_the_library_are_its_exports_and_performers() {
-    let types = fs::read_to_string(repository().join("lua/lathe/types.lua")).unwrap();
+    let types = fs::read_to_string(repository().join("lua/lathe/bridge_types.lua")).unwrap();
     let fields = |class: &str| -> BTreeSet<String> {
         let lines = types.lines().skip_while(|line| !line.ends_with(class)).skip(1);
         let fields = lines.map_while(|line| line.strip_prefix("---@field "));

@@ -126,7 +126,7 @@ fn a_denied_call() {
 
 #[test]
 fn an_error_of_the_provider() {
-    let code = r#"open({ { error = "400: Invalid schema for function 'my_tool'" } }, {}) alone() send("go")"#;
+    let code = r#"open({ { error = "Invalid schema for function 'my_tool'", status = 400 } }, {}) alone() send("go")"#;
     both("error", code, |editor| {
         editor.wait_ended(1);
         editor.wait_screen("send again");

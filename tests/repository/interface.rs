@@ -15,7 +15,7 @@ fn copied() -> tempfile::TempDir {
         fs::create_dir_all(folder.path().join(name)).unwrap();
     }
     let mut names: Vec<String> =
-        ["src/bridge.rs", "lua/lathe/types.lua", "lua/lathe/version.lua"].map(str::to_owned).to_vec();
+        ["src/bridge.rs", "lua/lathe/bridge_types.lua", "lua/lathe/version.lua"].map(str::to_owned).to_vec();
     for entry in fs::read_dir(root().join("src/bridge")).unwrap() {
         names.push(format!("src/bridge/{}", entry.unwrap().file_name().to_string_lossy()));
     }
@@ -60,9 +60,9 @@ fn each_change_of_the_interface_changes_the_fingerprint_and_no_other_change_does
         ("src/bridge/perform.rs", "\n    take_input ", "\n    "),
         ("src/bridge/permissions.rs", "raw_set(\"problems\"", "raw_set(\"faults\""),
         (
-            "lua/lathe/types.lua",
-            "---@field finish_turn fun(chat: integer,",
-            "---@field finish_turn fun(chat: integer, more: string,",
+            "lua/lathe/bridge_types.lua",
+            "---@field finish_turn fun(chat: integer, o: {",
+            "---@field finish_turn fun(chat: integer, o: { more: string,",
         ),
         ("lua/lathe/version.lua", "0.1.0", "0.1.1"),
     ] {
@@ -71,7 +71,7 @@ fn each_change_of_the_interface_changes_the_fingerprint_and_no_other_change_does
     for (file, from, to) in [
         ("src/bridge/commands.rs", "//! Exports", "//! The exports"),
         ("src/bridge/commands.rs", "let number =", "let  number ="),
-        ("lua/lathe/types.lua", "---@meta", "---@meta lathe"),
+        ("lua/lathe/bridge_types.lua", "---@meta", "---@meta lathe"),
     ] {
         assert_eq!(changed(file, from, to), now, "{file}: {from}");
     }

@@ -1,5 +1,6 @@
 -- GitHub Copilot: the sign-in that its own plugins keep is exchanged for a token of half an hour.
 
+local faults = require("lathe.fault")
 local request = require("lathe.adapters.request")
 
 local NO_SIGN_IN =
@@ -60,7 +61,7 @@ return {
       prepare = function(self, done)
         local own = sign_in()
         if not own then
-          return done(nil, NO_SIGN_IN)
+          return done(nil, faults.of_provider(NO_SIGN_IN))
         end
         local known = tokens[own]
         if known and known.ends - MARGIN_S > os.time() then

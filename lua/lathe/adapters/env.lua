@@ -3,6 +3,7 @@
 local M = {}
 
 local core = require("lathe.core")
+local faults = require("lathe.fault")
 
 -- By adapter (a chat's own copy): gone with it, and not part of it, so that looking at an adapter shows no key.
 local found = setmetatable({}, { __mode = "k" }) ---@type table<lathe.Adapter, table<string, string>>
@@ -55,7 +56,7 @@ end
 ---@param adapter lathe.Adapter
 ---@param name string
 ---@param waiting lathe.KeyWaiting
----@param done fun(value: string?, message: string?)
+---@param done fun(value: string?, fault: string|lathe.Fault|nil)
 local function find(adapter, name, waiting, done)
   local given = adapter.env and adapter.env[name]
   local where = ("adapters.http.%s.env.%s"):format(adapter.name, name)
@@ -72,7 +73,8 @@ local function find(adapter, name, waiting, done)
   elseif type(given) == "string" and given:find("^[A-Z0-9_]+$") then
     local value = vim.env[given]
     if not value or value == "" then
-      return done(nil, ("No key for %s: set %s or %s"):format(adapter.formatted_name, given, where))
+      local text = ("No key for %s: set %s or %s"):format(adapter.formatted_name, given, where)
+      return done(nil, faults.of_provider(text))
     end
     given = value
   elseif type(given) == "string" and vim.startswith(given, "schema.") then

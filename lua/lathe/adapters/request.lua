@@ -287,7 +287,7 @@ end
 ---@param adapter lathe.Adapter
 ---@param chat lathe.Chat
 ---@param waiting lathe.KeyWaiting
----@param done fun(fields: table?, message: string?)
+---@param done fun(fields: table?, fault: string|lathe.Fault|nil)
 function M.build(adapter, chat, waiting, done)
   local wrong = set_up(adapter)
   if wrong then
@@ -364,9 +364,9 @@ function M.models(adapter, waiting, done)
     return done(nil, wrong)
   end
   local templates = vim.list_extend({ models.url }, vim.tbl_values(adapter.headers or {}))
-  find_values(adapter, templates, {}, waiting, function(values, message)
+  find_values(adapter, templates, {}, waiting, function(values, fault)
     if not values then
-      return done(nil, message)
+      return done(nil, fault and tostring(fault))
     end
     local filled, url = pcall(env.fill, models.url, values)
     local has_headers, headers = pcall(headers_of, adapter, values)

@@ -36,7 +36,7 @@ return {
   formatted_name = "Scripted",
   wire = "scripted",
   -- A list of turns, or a function(messages) that returns the next one. A turn: { text?, reasoning?, tool_calls?,
-  -- error?, delay_ms?, usage?, chunks?, hang? }.
+  -- error?, status?, delay_ms?, usage?, chunks?, hang? }.
   turns = {},
   handlers = {
     request = {

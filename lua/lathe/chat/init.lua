@@ -104,6 +104,7 @@ function M.create(opts, setup)
     stderr = {},
     calls = {},
     calls_by_wire = {},
+    cut_files = {},
     questions = {},
     context_items = {},
     opts = opts,

@@ -1,28 +1,17 @@
--- One tool call on the Lua side: its copy of the tool, its data, and the performers that run the author's functions.
--- When each of them runs is the engine's decision; how a call looks is not known here.
+-- One tool call on the Lua side: its data, and the tool system as its author sees it. How it is made ready is in
+-- `prepare_call.lua`, what of its tool runs in `run_call.lua`; when that is, is the engine's decision.
 local M = {}
 
-local copy = require("lathe.tools.copy_tool")
+local config = require("lathe.config")
 local core = require("lathe.core")
-local definitions = require("lathe.tools.definition")
-local foreign = require("lathe.tools.foreign_code")
 local forms = require("lathe.tools.function_forms")
-local gate = require("lathe.tools.gate_facts")
-local jobs = require("lathe.tools.jobs")
 local log = require("lathe.log")
-local shell = require("lathe.tools.shell_command")
+local protected = require("lathe.tools.foreign_code").protected
+local readable = require("lathe.readable").text
 
 local hrtime = vim.uv.hrtime
-local keep_trace, protected = foreign.keep_trace, foreign.protected
-local readable = require("lathe.readable").text
-local thrown = require("lathe.readable").thrown
 
 M.readable = readable
-
--- Flags of `prepare_call`'s answer.
-local SUCCESS, ERROR, REJECTED, CANCELLED, ON_EXIT = 1, 2, 4, 8, 16
-
--- The tool system as authors see it ----------------------------------------------------------------------------------
 
 ---@class lathe.Tools
 ---@field constants table<string, string>
@@ -35,7 +24,7 @@ function View.__index(view, key)
   if key == "agent" then -- functions of the older form may look for it there
     return view
   elseif key == "tools_config" then
-    return require("lathe.config").get().interactions.chat.tools
+    return config.get().interactions.chat.tools
   elseif key == "messages" or key == "adapter" then
     return rawget(view, "chat")[key]
   end
@@ -49,11 +38,20 @@ function View:execute(chat, calls) -- luacheck: no self
   M.request(chat, calls, true)
 end
 
----The view of the tool system that belongs to no call.
+---The tool system as a call sees it.
 ---@param chat lathe.Chat
+---@param tool lathe.Tool? the call's copy; nil: the view belongs to no call
 ---@return lathe.Tools
-function M.view(chat)
-  return setmetatable({ chat = chat, bufnr = chat.bufnr, status = "success", stdout = {}, stderr = {} }, View)
+function M.view(chat, tool)
+  local stderr = tool and chat.stderr or {}
+  return setmetatable({
+    tool = tool,
+    chat = chat,
+    bufnr = chat.bufnr,
+    status = "success",
+    stdout = {},
+    stderr = stderr,
+  }, View)
 end
 
 ---Asks the engine to run calls.
@@ -74,8 +72,6 @@ function M.request(chat, calls, submit)
   end
   core.lib.request_calls({ chat = chat.id, calls = list, tools = chat.tool_registry:offered(), submit = submit })
 end
-
--- Preparing ----------------------------------------------------------------------------------------------------------
 
 ---A call that the model or a caller asked for.
 ---@param chat lathe.Chat
@@ -110,139 +106,6 @@ function M.add(chat, id, function_call, runs)
   chat.calls_by_wire[function_call.id] = call
 end
 
----Gives the call its copy of the tool and its view of the tool system.
----@param chat lathe.Chat
----@param call lathe.Call
----@param definition lathe.Tool
----@param args table
----@param shared lathe.Tool? the copy that calls in a row share
----@return lathe.Tool
-local function equip(chat, call, definition, args, shared)
-  local tool = shared or copy.tool(definition)
-  tool.args = args
-  tool.function_call = call.function_call
-  local view = setmetatable({
-    tool = tool,
-    chat = chat,
-    bufnr = chat.bufnr,
-    status = "success",
-    stdout = {},
-    stderr = chat.stderr,
-  }, View)
-  call.tool, call.args, call.view, call.meta = tool, args, view, forms.meta(view)
-  return tool
-end
-
----What `setup` has made of the tool that cannot be used.
----@param tool lathe.Tool
----@return string?
-local function misfit(tool)
-  for part, is_needed in pairs({ opts = true, cmds = true, output = false, handlers = false }) do
-    local value = tool[part]
-    if type(value) ~= "table" and (is_needed or value ~= nil) then
-      return ("%s that is %s, not a table"):format(part, vim.inspect(value))
-    end
-  end
-  return definitions.form_fault(tool)
-end
-
----Runs `env` and, unless the copy has been set up, `handlers.setup`.
----@param chat lathe.Chat
----@param call lathe.Call
----@param definition lathe.Tool
----@param is_set_up boolean
----@return boolean prepared
----@return integer|string n_cmds or what is wrong, for the model
----@return integer|boolean flags or whether `setup` was reached
----@return string|boolean approval or whether there is an `on_exit`
----@return integer? timeout_ms
-local function set_up(chat, call, definition, is_set_up)
-  local tool = call.tool
-  if tool.env then
-    local ok, env = protected(call, "env", tool.env, tool)
-    if ok and env ~= nil and type(env) ~= "table" then
-      ok, env = false, "expected a table, got " .. type(env)
-    end
-    if not ok then
-      return false, ('Tool "%s": env failed: %s'):format(call.name, env), false, false
-    end
-    call.env = env
-  end
-  local handlers = tool.handlers
-  if handlers and handlers.setup and not is_set_up then
-    local ok, text = protected(call, "setup", forms.call, handlers.setup, tool, call.meta)
-    if not ok then
-      local exit = type(tool.handlers) == "table" and tool.handlers.on_exit ~= nil
-      return false, ('Tool "%s": setup failed: %s'):format(call.name, text), true, exit
-    end
-    local on_exit = handlers.on_exit
-    handlers = tool.handlers -- `setup` may have put another table there
-    local wrong = misfit(tool)
-    if wrong then
-      tool.handlers = { on_exit = on_exit }
-      return false, ('Tool "%s": setup left %s'):format(call.name, wrong), true, on_exit ~= nil
-    end
-  end
-
-  if type(tool.cmds) ~= "table" then
-    local exit = type(handlers) == "table" and handlers.on_exit ~= nil
-    return false, ('Tool "%s": cmds: expected a list, got %s'):format(call.name, type(tool.cmds)), true, exit
-  end
-  local output = tool.output
-  local defines = 0
-  if output then
-    defines = (output.success and SUCCESS or 0)
-      + (output.error and ERROR or 0)
-      + (output.rejected and REJECTED or 0)
-      + (output.cancelled and CANCELLED or 0)
-  end
-  if handlers and handlers.on_exit then
-    defines = defines + ON_EXIT
-    call.on_exit = handlers.on_exit
-  end
-  local limit = tool.opts.timeout
-  if limit == nil then
-    limit = chat.config.tools.opts.timeout
-  end
-  -- Whole milliseconds; a number that is too large for them, such as math.huge, is no limit.
-  limit = limit and limit < 2 ^ 53 and math.ceil(limit) or nil
-  local approval, flags = gate.settings(definition, tool)
-  return true, #tool.cmds, defines + flags, approval, limit
-end
-
----Makes the call's copy of the tool, or takes the one that calls in a row share, and makes it ready.
----@param chat lathe.Chat
----@param call lathe.Call
----@param args table
----@param copying "own"|"first"|"shared" first: the calls that follow share the copy
----@return boolean prepared
----@return integer|string n_cmds or what is wrong, for the model
----@return integer|boolean flags or whether `setup` was reached
----@return string|boolean approval or whether there is an `on_exit`
----@return integer|true|nil timeout_ms or that the user's settings forbid it
-function M.prepare(chat, call, args, copying)
-  local definition, fault, source = chat.tool_registry:resolve(call.name)
-  call.source = source
-  if not definition then
-    return false, fault and fault.message or ('Tool "%s" is no longer there'):format(call.name), false, false
-  end
-  local shared = copying == "shared" and chat.shared or nil
-  equip(chat, call, definition, args, shared and shared.tool)
-  local denied = definition.before_call and definition.before_call(chat, call)
-  if denied then
-    return false, denied, false, false, true
-  end
-  local prepared, a, b, c, d = set_up(chat, call, definition, shared ~= nil)
-  if copying == "first" then
-    chat.shared = prepared and call or nil
-  elseif shared then
-    -- The last of them knows best what `on_exit` should see.
-    call.on_exit = shared.on_exit
-    chat.shared = call
-  end
-  return prepared, a, b, c, d
-end
-
 ---What the tool's label is, besides its name.
 ---@param call lathe.Call
 ---@return string?
@@ -270,17 +133,9 @@ function M.question(call)
   return ('Run the "%s" tool?'):format(call.name)
 end
 
--- Cmds ---------------------------------------------------------------------------------------------------------------
-
----@param call lathe.Call
----@param what string
-local function drop(call, what)
-  log.warn(('tool "%s", call %d: dropped %s'):format(call.name, call.id, what))
-end
-
 ---Moves what the last cmd gave to where the author's functions see it.
 ---@param call lathe.Call
-local function absorb(call)
+function M.absorb(call)
   if not call.has_pending then
     return
   end
@@ -308,195 +163,6 @@ local function absorb(call)
     list[#list + 1] = data
   end
   call.view.status = call.succeeded and "success" or "error"
-end
-
----@param result table
----@return any status
----@return any data
-local function read_result(result)
-  return result.status, result.data
-end
-
----Takes a cmd's result, from wherever it comes.
----@param call lathe.Call
----@param result any
----@return boolean succeeded
-local function settle(call, result)
-  local can_read, status, data = true, nil, nil
-  if type(result) == "table" then
-    can_read, status, data = pcall(read_result, result)
-  end
-  call.result = nil
-  if can_read and (status == "success" or status == "error") then
-    call.pending, call.result = data, result
-  else
-    local got = type(result) == "table" and "status = " .. vim.inspect(status) or vim.inspect(result)
-    call.pending = ('cmd %d of "%s" gave no valid status: expected "success" or "error", got %s'):format(
-      call.cmd,
-      call.name,
-      got
-    )
-    status = "error"
-  end
-  call.has_pending = true
-  call.succeeded = status == "success"
-  return call.succeeded
-end
-
----Runs a function of `cmds`.
----@param chat lathe.Chat
----@param call lathe.Call
----@param cmd integer
----@param fn function
----@return boolean? succeeded nil: it still runs
-local function run_function(chat, call, cmd, fn)
-  local running, settled = true, false
-  local opts = {
-    -- May be called in a fast event.
-    output_cb = function(result)
-      if settled or call.finished then
-        return drop(call, "a result that came after the first, or after the call was over")
-      end
-      settled = true
-      local succeeded = settle(call, result)
-      if not running then
-        core.lib.finish_cmd(chat.id, call.id, cmd, succeeded)
-      end
-    end,
-    register_job = function(job)
-      jobs.register(call, job)
-    end,
-  }
-  local ok, result = xpcall(forms.call_cmd, keep_trace, fn, call.view, call.args, call.input, opts)
-  running = false
-  if not ok then
-    local text = thrown(result)
-    log.error(('tool "%s", cmd %d: %s%s'):format(call.name, cmd, text, foreign.trace()))
-    result = { status = "error", data = text }
-  end
-  if settled then
-    if result ~= nil then
-      drop(call, "what a function returned after it had called output_cb")
-    end
-    return call.succeeded
-  end
-  if result == nil then
-    return nil
-  end
-  settled = true
-  return settle(call, result)
-end
-
----Records how a command ended under its flag.
----@param chat lathe.Chat
----@param call lathe.Call
----@param succeeded boolean
-local function record(chat, call, succeeded)
-  if call.flag ~= nil then
-    chat.tool_registry.flags[call.flag] = succeeded
-  end
-end
-
----Runs one cmd.
----@param chat lathe.Chat
----@param call lathe.Call
----@param cmd integer
----@return boolean? succeeded nil: it still runs
-function M.run_cmd(chat, call, cmd)
-  absorb(call)
-  call.cmd = cmd
-  local entry = call.tool.cmds[cmd]
-  call.meta = forms.meta(call.view, entry)
-  call.started_ns = call.started_ns or hrtime()
-  if forms.is_callable(entry) then
-    call.command = false
-    local wrong = forms.misfit("cmd", entry)
-    if wrong then -- `setup` has put it there
-      return settle(call, { status = "error", data = ('cmd %d of "%s" %s'):format(cmd, call.name, wrong) })
-    end
-    return run_function(chat, call, cmd, entry)
-  end
-  call.command = true
-  local fault = shell.start(chat, call, cmd, entry)
-  if fault then
-    record(chat, call, false)
-    return settle(call, { status = "error", data = fault })
-  end
-end
-
----A command has ended: its text is the data of the cmd.
----@param chat lathe.Chat
----@param call lathe.Call
----@param succeeded boolean
----@param text string
-function M.store_text(chat, call, succeeded, text)
-  call.pending, call.has_pending, call.succeeded = shell.lines(text), true, succeeded
-  record(chat, call, succeeded)
-end
-
--- After the cmds -----------------------------------------------------------------------------------------------------
-
----A call that is cancelled in the queue has no copy yet: it gets one, but nothing is set up.
----@param chat lathe.Chat
----@param call lathe.Call
-local function equip_queued(chat, call)
-  local definition = chat.tool_registry:resolve(call.name)
-  if definition then
-    local ok, args = pcall(vim.json.decode, call.function_call["function"].arguments)
-    equip(chat, call, definition, ok and type(args) == "table" and args or {})
-  end
-end
-
----Runs one of the output functions.
----@param chat lathe.Chat
----@param call lathe.Call
----@param kind "success"|"error"|"rejected"|"cancelled"
----@param text string? the reason (rejected), or an error of the engine's own
----@return string|false|nil error false: the tool does not define it
-function M.run_output(chat, call, kind, text)
-  if not call.tool then
-    equip_queued(chat, call)
-  end
-  local view, tool = call.view, call.tool
-  if not tool or type(tool.output) ~= "table" or not tool.output[kind] then
-    return false
-  end
-  if kind == "error" and text then
-    call.has_pending, call.succeeded, call.pending = true, false, text
-  end
-  absorb(call)
-  local fn = tool.output[kind]
-  local ok, err
-  if kind == "success" or kind == "error" then
-    ok, err = xpcall(forms.call_output, keep_trace, kind, fn, tool, call.meta, call.args)
-  else
-    local opts = kind == "rejected" and { reason = text } or {}
-    local meta = forms.meta(view, rawget(call.meta, "cmd") or tool.cmds[1], opts)
-    ok, err = xpcall(forms.call_refusal, keep_trace, fn, tool, meta)
-  end
-  if ok then
-    return nil
-  end
-  err = thrown(err)
-  log.error(('tool "%s", output.%s: %s%s'):format(call.name, kind, err, foreign.trace()))
-  return err
-end
-
----Runs `handlers.on_exit`.
----@param chat lathe.Chat
----@param call lathe.Call
----@param shared boolean of the copy that calls in a row share: this call may have none
-function M.run_exit(chat, call, shared)
-  if shared then
-    call, chat.shared = chat.shared or call, nil
-  end
-  -- The tool may have taken its handlers away meanwhile; what `setup` began must be ended.
-  local handlers = call.tool.handlers
-  local on_exit = type(handlers) == "table" and handlers.on_exit or call.on_exit
-  local ok, text = protected(call, "on_exit", forms.call, on_exit, call.tool, call.meta)
-  if not ok then
-    require("lathe.notify").warn(('tool "%s": on_exit failed: %s'):format(call.name, text))
-  end
 end
 
 ---@type table<lathe.CallStatus, string>
@@ -530,7 +196,7 @@ end
 ---@param call lathe.Call
 ---@param status lathe.CallStatus
 function M.finish(chat, call, status)
-  absorb(call)
+  M.absorb(call)
   note_code(chat, call, status)
   call.finished = true
   chat.calls[call.id] = nil

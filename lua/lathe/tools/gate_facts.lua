@@ -7,10 +7,8 @@ local core = require("lathe.core")
 local forms = require("lathe.tools.function_forms")
 local log = require("lathe.log")
 local protected = require("lathe.tools.foreign_code").protected
+local runners = require("lathe.tools.runners")
 local shell_command = require("lathe.tools.shell_command")
-
--- Flags of `prepare_call`'s answer, beside those of the functions that the tool defines.
-local PROTECT, BY_COMMAND, IS_SAFE, JUDGE, DECLARES, HAS_COMMANDS = 32, 64, 128, 256, 512, 1024
 
 ---The gate's last step as far as it is known without calling the author's functions.
 ---@param tool lathe.Tool
@@ -32,34 +30,22 @@ local function has_judge()
   return config.get().interactions.background.gates.judge.enabled
 end
 
----@param cmds any[]
----@return boolean
-local function has_commands(cmds)
-  for i = 1, #cmds do
-    if not forms.is_callable(cmds[i]) then
-      return true
-    end
-  end
-  return false
-end
-
----What is settled before anything is asked.
+---Adds what is settled before anything is asked.
+---@param preparation lathe.Preparation
 ---@param definition lathe.Tool what was configured: a tool cannot take the user's `protect` from its own copy
 ---@param tool lathe.Tool the call's copy
----@return "run"|"ask"|"function" approval
----@return integer flags
-function M.settings(definition, tool)
+---@return lathe.Preparation
+function M.add_settings(preparation, definition, tool)
   local opts, gates = definition.opts, tool.gates
-  local flags = (opts.protect and PROTECT or 0)
-    + (opts.require_cmd_approval and BY_COMMAND or 0)
-    + (definition.permission ~= nil and DECLARES or 0)
-    + (has_commands(tool.cmds) and HAS_COMMANDS or 0)
+  preparation.approval = own_approval(tool)
+  preparation.protect = opts.protect and true
+  preparation.by_command = opts.require_cmd_approval and true
+  preparation.declares = definition.permission ~= nil
   if type(gates) == "table" then
-    flags = flags
-      + (gates.is_safe and IS_SAFE or 0)
-      + (gates.judge_context and opts.judge == true and has_judge() and JUDGE or 0)
+    preparation.is_safe = gates.is_safe and true
+    preparation.judge = gates.judge_context and opts.judge == true and has_judge()
   end
-  return own_approval(tool), flags
+  return preparation
 end
 
 -- The command that an approval is for --------------------------------------------------------------------------------
@@ -110,7 +96,7 @@ local function commands_of(call)
   local cmds = call.tool.cmds
   local texts = {}
   for i, entry in ipairs(cmds) do
-    if forms.is_callable(entry) then
+    if runners.of(entry) ~= runners.COMMAND then
       return nil, false
     end
     local text = command_text(call, entry)
@@ -223,7 +209,7 @@ function M.wants(call, definition)
   end
   local commands = {}
   for i, entry in ipairs(call.tool.cmds) do
-    if not forms.is_callable(entry) then
+    if runners.of(entry) == runners.COMMAND then
       local text = command_text(call, entry)
       if not text then
         return nil

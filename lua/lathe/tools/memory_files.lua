@@ -14,27 +14,36 @@ local MAX_DEPTH = 2
 
 M.place = memory_paths.find
 
+---@class lathe.MemoryFault why nothing was done, for the model
+---@field fault string
+
+---@param text string
+---@return lathe.MemoryFault
+local function fault(text, ...)
+  return { fault = text:format(...) }
+end
+
 ---@param place lathe.MemoryPlace
----@return string
+---@return lathe.MemoryFault
 local function missing(place)
-  return ("Error: The path %s does not exist. Give one that exists."):format(place.shown)
+  return fault("The path %s does not exist. Give one that exists.", place.shown)
 end
 
 ---@param place lathe.MemoryPlace
 ---@return lathe.MemoryText? memory
----@return string? message
+---@return lathe.MemoryFault?
 local function read(place)
   local stat = uv.fs_stat(place.path)
   if not stat then
     return nil, missing(place)
   elseif stat.type ~= "file" then
-    return nil, ("Error: %s is not a file."):format(place.shown)
+    return nil, fault("%s is not a file.", place.shown)
   elseif stat.size > MAX_BYTES then
-    return nil, ("Error: %s is longer than 1 MiB."):format(place.shown)
+    return nil, fault("%s is longer than 1 MiB.", place.shown)
   end
   local file, why = io.open(place.path, "rb")
   if not file then
-    return nil, ("Error: %s cannot be read: %s"):format(place.shown, why)
+    return nil, fault("%s cannot be read: %s", place.shown, why)
   end
   local bytes = file:read("*a")
   file:close()
@@ -42,26 +51,24 @@ local function read(place)
 end
 
 ---@param place lathe.MemoryPlace
----@return string? message
+---@return lathe.MemoryFault?
 local function edited_by_user(place)
   if memory_text.is_being_edited(place.path) then
-    return ("Error: %s is open in the editor with changes that are not saved. Ask the user to save it."):format(
-      place.shown
-    )
+    return fault("%s is open in the editor with changes that are not saved. Ask the user to save it.", place.shown)
   end
 end
 
 ---Writes a file whole or not at all.
 ---@param place lathe.MemoryPlace
 ---@param text string
----@return string? message
+---@return lathe.MemoryFault?
 local function write(place, text)
   if #text > MAX_BYTES then
-    return ("Error: %s would be longer than 1 MiB."):format(place.shown)
+    return fault("%s would be longer than 1 MiB.", place.shown)
   end
   local err = shared_file.replace(place.path, text)
   if err then
-    return ("Error: %s cannot be written: %s"):format(place.shown, err)
+    return fault("%s cannot be written: %s", place.shown, err)
   end
   memory_text.reload(place.path)
 end
@@ -143,7 +150,7 @@ end
 
 function commands.create(place, args)
   if uv.fs_lstat(place.path) then
-    return ("Error: File %s already exists."):format(place.shown)
+    return fault("File %s already exists.", place.shown)
   end
   return edited_by_user(place)
     or write(place, args.file_text or "")
@@ -154,9 +161,9 @@ function commands.str_replace(place, args)
   local memory, message = read(place)
   message = message or edited_by_user(place)
   if not memory or message then
-    return message --[[@as string]]
+    return message --[[@as lathe.MemoryFault]]
   elseif not args.old_str or args.old_str == "" then
-    return "Error: old_str is missing."
+    return fault("old_str is missing.")
   end
   local text, old, new = memory.text, args.old_str, args.new_str or ""
   if memory.has_returns then
@@ -164,7 +171,7 @@ function commands.str_replace(place, args)
   end
   local at, last = text:find(old, 1, true)
   if not at then
-    return ("Error: Nothing was replaced: old_str `%s` is not in %s, letter for letter."):format(old, place.shown)
+    return fault("Nothing was replaced: old_str `%s` is not in %s, letter for letter.", old, place.shown)
   end
   local places_of, from = {}, 1
   while true do
@@ -177,7 +184,7 @@ function commands.str_replace(place, args)
   end
   if places_of[2] then
     local where = table.concat(places_of, ", ")
-    return ("Error: Nothing was replaced: old_str `%s` is there several times, in lines %s."):format(old, where)
+    return fault("Nothing was replaced: old_str `%s` is there several times, in lines %s.", old, where)
   end
   local edited = text:sub(1, at - 1) .. new .. text:sub(last + 1)
   local line = places_of[1]
@@ -189,13 +196,13 @@ function commands.insert(place, args)
   local memory, message = read(place)
   message = message or edited_by_user(place)
   if not memory or message then
-    return message --[[@as string]]
+    return message --[[@as lathe.MemoryFault]]
   elseif not args.insert_text or args.insert_text == "" then
-    return "Error: insert_text is missing."
+    return fault("insert_text is missing.")
   end
   local lines, at = lines_of(memory.text), args.insert_line
   if type(at) ~= "number" or at % 1 ~= 0 or at < 0 or at > #lines then
-    return ("Error: insert_line must be from 0 to %d, the lines of the file."):format(#lines)
+    return fault("insert_line must be from 0 to %d, the lines of the file.", #lines)
   end
   local given = memory.has_returns and memory_text.plain(args.insert_text) or args.insert_text
   -- The end of the file stays as it is; what comes behind it ends as the model has written it.
@@ -212,7 +219,7 @@ end
 
 function commands.delete(place)
   if place.is_root then
-    return ("Error: %s itself stays."):format(place.shown)
+    return fault("%s itself stays.", place.shown)
   elseif not uv.fs_lstat(place.path) then
     return missing(place)
   end
@@ -221,28 +228,28 @@ function commands.delete(place)
     return message
   end
   local gone = vim.fn.delete(place.path, "rf") == 0
-  return (gone and "Successfully deleted %s" or "Error: %s cannot be deleted."):format(place.shown)
+  return gone and ("Successfully deleted %s"):format(place.shown) or fault("%s cannot be deleted.", place.shown)
 end
 
 function commands.rename(place, args, listed)
-  local target, message = M.place(args.new_path, listed)
+  local target, refusal = M.place(args.new_path, listed)
   if not target then
-    return message --[[@as string]]
+    return fault("%s", refusal)
   elseif place.is_root then
-    return ("Error: %s itself stays."):format(place.shown)
+    return fault("%s itself stays.", place.shown)
   elseif not uv.fs_lstat(place.path) then
     return missing(place)
   elseif uv.fs_lstat(target.path) then
-    return ("Error: The destination %s already exists."):format(target.shown)
+    return fault("The destination %s already exists.", target.shown)
   end
-  message = edited_by_user(place)
+  local message = edited_by_user(place)
   if message then
     return message
   end
   pcall(vim.fn.mkdir, vim.fs.dirname(target.path), "p", tonumber("700", 8))
   local moved = uv.fs_rename(place.path, target.path)
   return moved and ("Successfully renamed %s to %s"):format(place.shown, target.shown)
-    or ("Error: %s cannot be renamed to %s."):format(place.shown, target.shown)
+    or fault("%s cannot be renamed to %s.", place.shown, target.shown)
 end
 
 ---Runs a call.
@@ -254,18 +261,26 @@ end
 function M.run(args, listed)
   local place, message = M.place(args.command == "rename" and args.old_path or args.path, listed)
   local command = commands[args.command]
-  local text = not command and "Error: There is no such command." or message
-  local err
-  if not text and args.command == "view" then
-    text = command(place, args)
-  elseif not text then
-    err, text = shared_file.locked(memory_paths.root() .. ".lock", function()
+  if not command then
+    return "There is no such command.", false, false
+  elseif not place then
+    return message, --[[@as string]]
+      false,
+      false
+  end
+  local answer, err
+  if args.command == "view" then
+    answer = command(place, args)
+  else
+    err, answer = shared_file.locked(memory_paths.root() .. ".lock", function()
       return command(place, args, listed)
     end)
-    text = text or "Error: Nothing was changed: " .. err
+    answer = answer or fault("Nothing was changed: %s", err)
   end
-  local failed = vim.startswith(text, "Error: ")
-  return failed and text:sub(#"Error: " + 1) or text, not failed, err ~= nil
+  if type(answer) == "table" then
+    return answer.fault, false, err ~= nil
+  end
+  return answer, true, false
 end
 
 return M

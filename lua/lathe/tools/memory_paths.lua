@@ -113,7 +113,7 @@ end
 function M.find(path, listed)
   local shown = clean(path)
   listed = type(listed) == "table" and listed or {}
-  local outside = ("Error: The path %s is not below %s."):format(tostring(path), places(listed))
+  local outside = ("The path %s is not below %s."):format(tostring(path), places(listed))
   if not shown then
     return nil, outside
   end

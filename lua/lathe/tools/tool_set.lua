@@ -5,6 +5,7 @@ local M = {}
 local core = require("lathe.core")
 local notify = require("lathe.notify")
 local readable = require("lathe.readable").text
+local runners = require("lathe.tools.runners")
 local schema_json = require("lathe.schema_json")
 
 local hrtime = vim.uv.hrtime
@@ -59,6 +60,7 @@ local function offer(name, found, by_name)
     routes = tool.routes,
     parallel = tool.opts.parallel == true,
     handlers_once = tool.opts.use_handlers_once == true,
+    keeps_arguments = runners.need_arguments(tool.cmds),
     by_provider = found.provider ~= nil or by_name == true,
   }
 end

@@ -232,7 +232,7 @@ proptest! {
             let check = |schema: &Value| schemas.check(UncheckedCall {
                 call: CallId(1),
                 schema: Some(schemas.intern(&schema.to_string())),
-                numeric_strings: false,
+                numeric_strings: false, keeps_arguments: false,
                 arguments: arguments.to_string(), route: None }).arguments;
             prop_assert_eq!(check(&strict), Ok(arguments.clone()));
             prop_assert_eq!(check(&author), Ok(without_nulls(arguments.clone())));

@@ -2,15 +2,21 @@
 
 use super::{Abort, Context, End, Prepared, Stage, ToolCall};
 use crate::engine::effect::{CallEffect, Output};
-use crate::engine::event::OutputOutcome;
+use crate::engine::event::{OutputOutcome, Report};
+use crate::engine::outcome::threw;
+use crate::tool::Runner;
 
 impl ToolCall {
     /// Runs a cmd; behind the last one the call has succeeded.
     pub(super) fn run_cmd(&mut self, ctx: &mut Context, prepared: Prepared, cmd: usize) -> Stage {
-        if cmd >= prepared.preparation.cmds {
+        let Some(runner) = prepared.preparation.cmds.get(cmd).cloned() else {
             return self.exit(ctx, prepared, End::Success);
-        }
-        self.emit(ctx, CallEffect::RunCmd { cmd });
+        };
+        let arguments = match runner {
+            Runner::Lua | Runner::Command => None,
+            Runner::BuiltIn(_) | Runner::Remote(_) => self.arguments.clone(),
+        };
+        self.emit(ctx, CallEffect::RunCmd { cmd, runner, arguments });
         Stage::Running { prepared, cmd, in_process: false }
     }
 
@@ -28,8 +34,10 @@ impl ToolCall {
         prepared: Prepared,
         cmd: usize,
         succeeded: bool,
-        text: String,
+        report: Report,
     ) -> Stage {
+        let Report { text, files, .. } = report;
+        self.files.extend(files);
         let defines = prepared.preparation.defines;
         if !succeeded {
             self.unsaid.clear();
@@ -59,9 +67,9 @@ impl ToolCall {
         prepared: Prepared,
         cmd: usize,
         abort: Abort,
-        text: String,
+        report: Report,
     ) -> Stage {
-        self.printed = Some(text).filter(|text| !text.is_empty());
+        self.stopped = Some(report).filter(|report| !report.text.is_empty());
         self.end(ctx, prepared, End::Aborted(abort), cmd)
     }
 
@@ -76,7 +84,7 @@ impl ToolCall {
     ) -> Stage {
         match (outcome, abort) {
             (OutputOutcome::Threw(error), _) => {
-                let end = End::Error(Some(self.threw(&error)));
+                let end = End::Error(Some(threw(&self.name, &error)));
                 self.exit(ctx, prepared, end)
             }
             (OutputOutcome::Ran | OutputOutcome::Undefined, Some(why)) => {
@@ -98,7 +106,7 @@ impl ToolCall {
             OutputOutcome::Ran => {}
             OutputOutcome::Undefined => prepared.preparation.defines.cancelled = false,
             OutputOutcome::Threw(error) => {
-                let error = self.threw(&error);
+                let error = threw(&self.name, &error);
                 if let End::Error(_) = end {
                     end = End::Error(Some(error));
                 } else {
@@ -107,9 +115,5 @@ impl ToolCall {
             }
         }
         self.exit(ctx, prepared, end)
-    }
-
-    fn threw(&self, error: &str) -> String {
-        format!("An output function of the tool `{}` failed: {error}", self.name)
     }
 }

@@ -1,11 +1,12 @@
 //! A call at the gate: facts come in, it is decided, the user answers. What is decided is `gate.rs`'s.
 
-use super::{Abort, Context, End, Prepared, Stage, ToolCall};
+use super::{Abort, Context, Denied, End, Prepared, Stage, ToolCall};
 use crate::engine::effect::{CallEffect, Effect};
 use crate::engine::event::Answer;
 use crate::gate::approvals::{Approval, Scope};
 use crate::gate::judge::Judged;
-use crate::gate::{self, FACT_LIMIT_MS, Fact, Facts, Found, GatedCall, Verdict};
+use crate::gate::verdict::Verdict;
+use crate::gate::{self, FACT_LIMIT_MS, Fact, Facts, Found, GatedCall};
 
 /// What counts as found when a fact did not come in time.
 pub(super) fn late(fact: Fact) -> Option<Found> {
@@ -48,10 +49,12 @@ impl ToolCall {
             };
             let fact = match gate::decide(&call, ctx.approvals, &facts) {
                 Verdict::Allow => return self.let_through(ctx, prepared),
-                Verdict::Deny(why) => return self.end(ctx, prepared, End::Denied(why), 0),
+                Verdict::Deny(denial) => return self.end(ctx, prepared, End::Denied(Denied::ByRule(denial)), 0),
                 Verdict::Ask(question) => {
                     let remember = (question.remember.clone(), question.scope);
-                    self.emit(ctx, CallEffect::AskApproval { question, rest: ctx.rest });
+                    let changes = prepared.preparation.changes.clone();
+                    let asked = CallEffect::AskApproval { question: Box::new(question), changes, rest: ctx.rest };
+                    self.emit(ctx, asked);
                     return Stage::Asking { prepared, since_ms: ctx.now_ms, remember };
                 }
                 Verdict::Need(fact) => fact,

@@ -1,12 +1,15 @@
-//! How a call ends: why, what its last functions are, and what the model is told where its tool says nothing.
+//! How a call ends: why, what its last functions are, and what there is to tell. The words are in `outcome.rs`.
 
 use std::sync::Arc;
 
 use super::{CallResult, Context, Prepared, Stage, ToolCall};
 use crate::engine::effect::{CallEffect, KillReason, Output};
+use crate::engine::event::Report;
+use crate::engine::outcome::{DefaultText, Outcome, timed_out};
 use crate::error::OUR_FAULT;
-use crate::message::Message;
-use crate::tool::{CallStatus, Defined, KeptMedia, shown};
+use crate::gate::verdict::Denial;
+use crate::message::{Attachment, Message};
+use crate::tool::{CallStatus, Defined, KeptMedia};
 
 #[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
 /// Why a call ends from outside.
@@ -32,6 +35,15 @@ impl Abort {
     }
 }
 
+/// Who forbids a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Denied {
+    /// A permission rule.
+    ByRule(Denial),
+    /// The user's own settings; the text says which.
+    BySettings(String),
+}
+
 /// Why a call ends.
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
@@ -39,8 +51,8 @@ pub enum End {
     Success,
     /// Something failed. The text is ours; none: the tool's own error function speaks.
     Error(Option<String>),
-    /// A permission rule, or a function of the user, forbids it; the text tells which.
-    Denied(String),
+    /// It is forbidden.
+    Denied(Denied),
     /// The user said no.
     Rejected(Option<String>),
     /// It was ended from outside.
@@ -62,38 +74,24 @@ impl End {
         }
     }
 
-    /// Our words for the model where the tool has none of its own. `printed`: what its command printed, and how that ended,
-    /// is told anyway.
-    pub fn words(&self, defines: Defined, name: &str, printed: bool) -> Option<String> {
+    /// What is said in the tool's place, where it says nothing. `adds`: the tool has added a result; `reports`: what its
+    /// command printed, and how that ended, is told anyway.
+    fn default_text(&self, defines: Defined, adds: bool, reports: bool) -> Option<DefaultText> {
         match self {
-            Self::Success if !defines.success => Some(format!("Executed {name}")),
-            Self::Error(Some(message)) | Self::Denied(message) => Some(message.clone()),
-            Self::Error(None) if !defines.error => Some(format!("Error calling {name}")),
-            Self::Aborted(Abort::TimedOut { .. }) if !defines.error && printed => Some(format!("Error calling {name}")),
-            Self::Aborted(Abort::TimedOut { limit_ms }) if !defines.error => {
-                Some(format!("Error calling {name}: it {}", timed_out(*limit_ms)))
+            // A tool that adds its result in a cmd speaks for itself: the default would only repeat that.
+            Self::Success => (!defines.success && !adds).then_some(DefaultText::Executed),
+            Self::Error(None) => (!defines.error).then_some(DefaultText::Failed),
+            Self::Error(Some(_)) | Self::Denied(_) => None,
+            Self::Rejected(reason) => (!defines.rejected).then(|| DefaultText::Rejected(reason.clone())),
+            Self::Aborted(Abort::TimedOut { limit_ms }) => {
+                (!defines.error).then(|| DefaultText::TimedOut((!reports).then_some(*limit_ms)))
             }
-            Self::Rejected(reason) if !defines.rejected => Some(match reason {
-                Some(reason) => format!("The user rejected the {name} tool: {reason}"),
-                None => format!("The user rejected the {name} tool"),
-            }),
-            Self::Aborted(Abort::Cancelled) if !defines.cancelled => {
-                Some(format!("The user cancelled the {name} tool"))
-            }
-            Self::Aborted(Abort::Stopped) if !defines.cancelled => {
-                Some(format!("The user stopped the chat before the {name} tool was done"))
-            }
-            Self::Aborted(Abort::Skipped) if printed => None,
-            Self::Aborted(Abort::Skipped) => Some(format!("Stopped by the user before the {name} tool was done")),
-            Self::Success | Self::Error(None) | Self::Rejected(_) => None,
-            Self::Aborted(Abort::TimedOut { .. } | Abort::Cancelled | Abort::Stopped) => None,
+            Self::Aborted(Abort::Cancelled) => (!defines.cancelled).then_some(DefaultText::Cancelled),
+            Self::Aborted(Abort::Stopped) => (!defines.cancelled).then_some(DefaultText::Stopped),
+            // What was skipped is told by us: the model must see that the user ended it, whatever the tool would say.
+            Self::Aborted(Abort::Skipped) => (!reports).then_some(DefaultText::Skipped),
         }
     }
-}
-
-/// How a time limit is told.
-fn timed_out(limit_ms: u64) -> String {
-    format!("timed out after {limit_ms} ms")
 }
 
 impl ToolCall {
@@ -104,7 +102,7 @@ impl ToolCall {
             End::Error(None) if defines.error => Some(Output::Error { cmd, message: None }),
             End::Aborted(Abort::TimedOut { limit_ms }) if defines.error => {
                 // What the command printed comes with the same words; the tool's own function passes it on.
-                let message = self.printed.take().unwrap_or_else(|| timed_out(*limit_ms));
+                let message = self.stopped.take().map_or_else(|| timed_out(*limit_ms), |report| report.text);
                 Some(Output::Error { cmd, message: Some(message) })
             }
             End::Rejected(reason) if defines.rejected => Some(Output::Rejected { reason: reason.clone() }),
@@ -133,74 +131,72 @@ impl ToolCall {
         Stage::Exiting { prepared, end }
     }
 
-    /// Decides the result: what the tool added, what we must add, or the stand-in.
+    /// Decides the result: what the tool added, what we must add, or what is said in its place.
     pub(super) fn conclude(&mut self, ctx: &mut Context, prepared: Prepared, end: End) -> Stage {
-        let defines = prepared.preparation.defines;
-        let mut status = end.status();
-        // A call that is aborted in the queue may be one of a tool that does not exist.
-        let name = shown(&self.name);
-        let ours = end.words(defines, &name, self.printed.is_some());
-        // A tool that adds its result in a cmd speaks for itself: the default of `success` would only repeat that.
-        let ours = ours.filter(|_| end != End::Success || self.added.is_empty());
-        // Without an output function the model still gets what its command printed: that is what it was called for.
-        let ours = match (ours, &end) {
-            (Some(ours), End::Success | End::Error(None)) if !self.unsaid.is_empty() => {
-                let said = std::mem::take(&mut self.unsaid);
-                Some(format!("{ours}\n\n{}", said.join("\n\n")))
-            }
-            (ours, _) => ours,
-        };
-        let ours = match (ours, self.printed.take()) {
-            (Some(ours), Some(printed)) => Some(format!("{ours}\n\n{printed}")),
-            (None, Some(printed)) => Some(printed),
-            (None, None) if self.added.is_empty() => {
-                if status == CallStatus::Success {
-                    status = CallStatus::Error;
-                }
-                Some(format!("The call of the {name} tool did not complete: the tool gave no result"))
-            }
-            (ours, None) => ours,
-        };
-        self.added.extend(ours.clone());
-        let content = match self.added.join("\n\n") {
-            // The media speak for themselves.
-            empty if empty.trim().is_empty() && !self.media.is_empty() => String::new(),
-            empty if empty.trim().is_empty() => "(no output)".to_owned(),
-            content => content,
-        };
+        let outcome = self.outcome(&end, prepared.preparation.defines);
+        let content = outcome.text(&self.added, !self.media.is_empty());
         let duration_ms = ctx.now_ms.saturating_sub(prepared.started_ms).saturating_sub(prepared.asked_ms);
         // Here and nowhere else, so that one rule holds for every source, and for several texts of one call together.
         if ctx.settings.limits.are_exceeded_by(&content) || !self.media.is_empty() {
             let (limits, media) = (ctx.settings.limits.clone(), std::mem::take(&mut self.media));
             self.emit(ctx, CallEffect::Shorten { content, limits, media });
-            return Stage::Shortening { status, ours, duration_ms };
+            return Stage::Shortening { outcome, duration_ms };
         }
-        self.finish(ctx, status, content, ours, duration_ms)
+        self.finish(ctx, outcome, content, Vec::new(), duration_ms)
+    }
+
+    fn outcome(&mut self, end: &End, defines: Defined) -> Outcome {
+        let mut outcome = Outcome::new(end.status());
+        match end {
+            End::Error(Some(message)) | End::Denied(Denied::BySettings(message)) => {
+                outcome.message = Some(message.clone());
+            }
+            End::Denied(Denied::ByRule(denial)) => outcome.denial = Some(denial.clone()),
+            End::Success | End::Error(None) | End::Rejected(_) | End::Aborted(_) => {
+                let default = end.default_text(defines, !self.added.is_empty(), self.stopped.is_some());
+                // Without an output function the model still gets what its command printed: that is what it was called for.
+                if let Some(DefaultText::Executed | DefaultText::Failed) = default
+                    && !self.unsaid.is_empty()
+                {
+                    outcome.report = Some(std::mem::take(&mut self.unsaid).join("\n\n"));
+                }
+                outcome.is_unexplained = default == Some(DefaultText::Failed) && outcome.report.is_none();
+                outcome.default_text = default.map(|default| default.text(&self.name));
+            }
+        }
+        if let Some(Report { text, printed, files }) = self.stopped.take() {
+            self.files.extend(files);
+            outcome.report = Some(text);
+            outcome.printed = Some(printed).filter(|printed| !printed.is_empty());
+        }
+        if outcome.is_silent() && self.added.is_empty() {
+            if outcome.status == CallStatus::Success {
+                outcome.status = CallStatus::Error;
+            }
+            outcome.default_text = Some(DefaultText::NoResult.text(&self.name));
+        }
+        outcome
     }
 
     /// The result is short enough now, and its media are kept.
     pub(super) fn shortened(
         &mut self,
         ctx: &mut Context,
-        (status, ours, duration_ms): (CallStatus, Option<String>, u64),
+        mut outcome: Outcome,
+        duration_ms: u64,
         content: String,
         media: KeptMedia,
     ) -> Stage {
         let KeptMedia { notes, attachments } = media;
-        let with_notes = |text: String| match &notes {
-            Some(notes) if text.is_empty() => notes.clone(),
-            Some(notes) => format!("{text}\n\n{notes}"),
-            None => text,
-        };
-        let content = with_notes(content);
-        let ours = ours.map(&with_notes).or_else(|| notes.clone());
-        self.attachments = attachments;
-        self.finish(ctx, status, content, ours, duration_ms)
+        outcome.media_notes = notes;
+        let content = outcome.with_notes(content);
+        self.finish(ctx, outcome, content, attachments, duration_ms)
     }
 
     /// For a call that never got to Lua.
     pub(super) fn refuse(&mut self, ctx: &mut Context, message: String) -> Stage {
-        self.finish(ctx, CallStatus::Error, message.clone(), Some(message), 0)
+        let outcome = Outcome { message: Some(message.clone()), ..Outcome::new(CallStatus::Error) };
+        self.finish(ctx, outcome, message, Vec::new(), 0)
     }
 
     /// A panic left the call without a stage: its turn must not wait for it.
@@ -211,15 +207,19 @@ impl ToolCall {
     fn finish(
         &mut self,
         ctx: &mut Context,
-        status: CallStatus,
+        mut outcome: Outcome,
         content: String,
-        ours: Option<String>,
+        attachments: Vec<Attachment>,
         duration_ms: u64,
     ) -> Stage {
+        let status = outcome.status;
+        outcome.files = std::mem::take(&mut self.files);
         let (wire_id, is_error) = (self.wire_id.clone(), status.is_failure());
-        let attachments = std::mem::take(&mut self.attachments);
         let message = Arc::new(Message::Tool { wire_id, content, is_error, attachments });
-        self.emit(ctx, CallEffect::FinishCall { status, content: ours, duration_ms, message: Arc::clone(&message) });
+        let changes = std::mem::take(&mut self.changes);
+        let outcome = Box::new(outcome);
+        let finished = CallEffect::FinishCall { outcome, changes, duration_ms, message: Arc::clone(&message) };
+        self.emit(ctx, finished);
         Stage::Finished(CallResult { status, message })
     }
 }

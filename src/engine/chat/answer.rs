@@ -7,11 +7,12 @@ use super::{Chat, Step};
 use crate::adapter::{EndReason, Item};
 use crate::engine::call::ToolCall;
 use crate::engine::effect::{CallEffect, ChatEffect, LogLevel, Notice, TurnEnd};
-use crate::engine::event::{RequestEvent, RequestId};
+use crate::engine::event::{Failure, RequestEvent, RequestId};
+use crate::engine::outcome::unknown_tool;
 use crate::engine::turn::batch::Batch;
 use crate::engine::turn::{Answering, Checking, Draft, Turn, looks_like_call};
 use crate::message::{Call, Message};
-use crate::tool::{ArgumentsError, CheckedCall, OfferedTool, Reach, UncheckedCall, shown};
+use crate::tool::{ArgumentsError, CheckedCall, OfferedTool, Reach, UncheckedCall};
 
 /// How often in a row an answer may pause while the provider runs its own tools.
 const MAX_PAUSES: u32 = 20;
@@ -32,7 +33,7 @@ impl Chat {
             RequestEvent::Noted { text } => self.note(step, answering, Notice::Request(text)),
             RequestEvent::Retried(retry) => self.note(step, answering, Notice::Retrying(retry)),
             RequestEvent::Finished => self.request_finished(step, answering),
-            RequestEvent::Failed { message } => self.request_failed(step, answering, message),
+            RequestEvent::Failed(failure) => self.request_failed(step, answering, failure),
         }
     }
 
@@ -54,7 +55,7 @@ impl Chat {
                 Item::Failed(message) => {
                     // What else the server says is not wanted any more.
                     step.emit(ChatEffect::AbortRequest { request: answering.request });
-                    return self.request_failed(step, answering, message);
+                    return self.request_failed(step, answering, message.into());
                 }
                 Item::CallStarted { .. }
                 | Item::Opaque(_)
@@ -99,10 +100,10 @@ impl Chat {
     }
 
     /// No (complete) answer.
-    fn request_failed(&mut self, step: &mut Step, answering: Answering, message: String) {
+    fn request_failed(&mut self, step: &mut Step, answering: Answering, failure: Failure) {
         self.finish_request(step, &answering, true);
         self.keep_text(step, answering.content, answering.reasoning, None);
-        step.notify(Notice::RequestFailed(message));
+        step.notify(Notice::RequestFailed(failure));
         self.finish_turn(step, TurnEnd::Failed);
     }
 
@@ -130,6 +131,7 @@ impl Chat {
                 call,
                 schema: tool.and_then(|tool| tool.schema),
                 numeric_strings: tool.is_some_and(|tool| tool.numeric_strings),
+                keeps_arguments: tool.is_some_and(|tool| tool.keeps_arguments),
                 arguments: draft.arguments.clone(),
                 route: tool.filter(|tool| tool.reach == Reach::Router).map(|_| Arc::clone(&checking.tools)),
             });
@@ -174,13 +176,16 @@ impl Chat {
             });
             let fingerprint = checked.fingerprint;
             let arguments = match (tool, checked.arguments) {
-                (None, _) => Err(not_found(&draft.name, &tools)),
+                (None, _) => Err(unknown_tool(&draft.name, &tools)),
                 (Some(_), Ok(arguments)) => Ok(arguments),
                 (Some(_), Err(error)) => Err(error.to_string()),
             };
             let mut call = ToolCall::new(id, draft.wire_id, name, fingerprint, arguments);
             call.parallel = tool.is_some_and(|tool| tool.parallel && !tool.handlers_once);
             call.handlers_once = tool.is_some_and(|tool| tool.handlers_once);
+            if let Some(kept) = checked.kept {
+                call.keep_arguments(kept);
+            }
             queue.push(call);
         }
         let added: Vec<_> = calls.iter().cloned().zip(queue.iter().map(|call| (call.id, call.name.clone()))).collect();
@@ -203,48 +208,6 @@ fn ignore_late_request(step: &mut Step, request: RequestId, event: &RequestEvent
     match event {
         RequestEvent::Started { .. } => step.emit(ChatEffect::AbortRequest { request }),
         RequestEvent::Items(_) | RequestEvent::Noted { .. } | RequestEvent::Retried(_) => {}
-        RequestEvent::Finished | RequestEvent::Failed { .. } => {}
-    }
-}
-
-/// R030: what the model is told when it calls a tool that this chat does not offer.
-fn not_found(name: &str, tools: &[OfferedTool]) -> String {
-    /// So many names are told. Each wrong call tells them again.
-    const MAX_NAMES: usize = 50;
-    let name = shown(name);
-    let names: Vec<_> = tools.iter().take(MAX_NAMES).map(|tool| format!("`{}`", shown(&tool.name))).collect();
-    let more = match tools.len() - names.len() {
-        0 => String::new(),
-        more => format!(", and {more} more"),
-    };
-    match names.len() {
-        0 => format!("Tool \"{name}\" not found. No tools are available in this chat."),
-        _ => format!("Tool \"{name}\" not found. Available tools: {}{more}", names.join(", ")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn r030_the_answer_to_an_unknown_tool_is_short_whatever_its_name_and_however_many_there_are() {
-        let offered = |count: usize| -> Vec<OfferedTool> {
-            let name = |number: usize| format!("tool_{number}");
-            let tool = |number| OfferedTool {
-                name: name(number),
-                schema: None,
-                numeric_strings: false,
-                parallel: false,
-                handlers_once: false,
-                reach: Reach::Direct,
-            };
-            (1..=count).map(tool).collect()
-        };
-        let text = not_found(&"é".repeat(1_000_000), &offered(2));
-        assert_eq!(text, format!("Tool \"{}…\" not found. Available tools: `tool_1`, `tool_2`", "é".repeat(100)));
-        assert!(not_found(&"é".repeat(100), &[]).starts_with(&format!("Tool \"{}\" not found.", "é".repeat(100))));
-        assert!(not_found("x", &offered(50)).ends_with(", `tool_49`, `tool_50`"));
-        assert!(not_found("x", &offered(1234)).ends_with(", `tool_49`, `tool_50`, and 1184 more"));
+        RequestEvent::Finished | RequestEvent::Failed(_) => {}
     }
 }

@@ -26,8 +26,8 @@ impl Chat {
                 step.emit(ChatEffect::RestoreCall { message, index, result, look });
             }
         }
-        if let Some(text) = restored.told() {
-            step.notify(Notice::Restored(text));
+        if let Some(interruption) = restored.interruption() {
+            step.notify(Notice::Restored(interruption));
         }
         self.failed = restored.interrupted;
         self.history = restored.history;

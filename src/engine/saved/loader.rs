@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Meta, Record};
+use crate::engine::outcome::Interrupted;
 use crate::engine::restore::{Look, Restored};
 use crate::message::{History, Message};
 
@@ -66,20 +67,12 @@ pub fn title(message: &Message) -> Option<String> {
     })
 }
 
-/// How far a call without a result had come.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Stage {
-    Queued,
-    Asked,
-    Started,
-}
-
 #[derive(Debug)]
 struct Open {
     /// Tells which call came first.
     number: usize,
     name: String,
-    stage: Stage,
+    stage: Interrupted,
 }
 
 #[derive(Default)]
@@ -110,8 +103,8 @@ impl Loader {
             }
             Record::Meta { meta } => self.saved.meta = meta,
             Record::Message { message } | Record::Result { message } => return self.message(message),
-            Record::Asked { call } => return self.stage(&call, Stage::Asked),
-            Record::Started { call } => return self.stage(&call, Stage::Started),
+            Record::Asked { call } => return self.stage(&call, Interrupted::Asked),
+            Record::Started { call } => return self.stage(&call, Interrupted::Started),
             Record::Look { call, look } => {
                 let call = self.id(&call).to_owned();
                 if !self.used.contains(&call) {
@@ -219,7 +212,8 @@ impl Loader {
                 }
                 calls[at].extra.take_if(|_| !has_fit_extra);
             }
-            self.open.insert(id, Open { number: self.entries + at, name: call.name.clone(), stage: Stage::Queued });
+            self.open
+                .insert(id, Open { number: self.entries + at, name: call.name.clone(), stage: Interrupted::Queued });
         }
         match changed {
             Some(calls) => Arc::new(Message::Llm {
@@ -233,7 +227,7 @@ impl Loader {
         }
     }
 
-    fn stage(&mut self, call: &str, stage: Stage) -> bool {
+    fn stage(&mut self, call: &str, stage: Interrupted) -> bool {
         let id = self.id(call).to_owned();
         match self.open.get_mut(&id) {
             Some(open) => {
@@ -259,32 +253,21 @@ impl Loader {
         open.sort_by_key(|(_, open)| open.number);
         for (at, (id, Open { name, stage, .. })) in open.into_iter().enumerate() {
             // The first that waits was about to start: what it did at once may have ended the editor.
-            let stage = if at == 0 && stage == Stage::Queued { Stage::Started } else { stage };
-            let (content, state, fact) = match stage {
-                Stage::Queued => ("not run: the chat was interrupted before this call", "cancelled", "not run"),
-                Stage::Asked => {
-                    ("not run: the chat was interrupted while the user was being asked", "cancelled", "not run")
-                }
-                Stage::Started => (
-                    "state unknown: the chat was interrupted when this call had its turn. It may have done all of its work, \
-                     some or none. Look before you do it again.",
-                    "stopped",
-                    "state unknown",
-                ),
-            };
+            let stage = if at == 0 && stage == Interrupted::Queued { Interrupted::Started } else { stage };
+            let state = if stage == Interrupted::Started { Look::UNKNOWN } else { Look::NOT_RUN };
             let restored = &mut self.saved.restored;
-            let list = if stage == Stage::Started { &mut restored.unknown } else { &mut restored.not_run };
+            let list = if stage == Interrupted::Started { &mut restored.unknown } else { &mut restored.not_run };
             list.push(name);
             let message = Message::Tool {
                 wire_id: id.clone(),
-                content: content.to_owned(),
+                content: stage.text().to_owned(),
                 is_error: true,
                 attachments: Vec::new(),
             };
             let message = Arc::new(message);
             self.history.push_shared(Arc::clone(&message));
             self.saved.made.push(Record::Result { message });
-            let look = Look { state: state.to_owned(), fact: Some(fact.to_owned()), ..Look::default() };
+            let look = Look { state: state.to_owned(), ..Look::default() };
             restored.looks.insert(id.clone(), look.clone());
             self.saved.made.push(Record::Look { call: id, look });
         }

@@ -79,7 +79,7 @@ impl<'a> Note<'a> {
         match effect {
             CallEffect::AddCall { wire_id, .. } => Some(Self::CallAdded(call, wire_id)),
             CallEffect::AskApproval { .. } => Some(Self::Asked(call)),
-            CallEffect::RunCmd { cmd: 0 } => Some(Self::Started(call)),
+            CallEffect::RunCmd { cmd: 0, .. } => Some(Self::Started(call)),
             CallEffect::FinishCall { message, .. } => Some(Self::Result(message)),
             CallEffect::PrepareCall { .. }
             | CallEffect::FindFact { .. }

@@ -9,11 +9,12 @@ use super::loader::{MAX_ENTRIES, MAX_TITLE_CHARS};
 use super::recorder::MAX_BODY_BYTES;
 use super::*;
 use crate::engine::effect::{CallEffect, ChatEffect, TurnEnd};
+use crate::engine::outcome::Outcome;
 use crate::engine::restore::Body;
 use crate::gate::approvals::Scope;
-use crate::gate::{Cause, Question};
+use crate::gate::verdict::{Cause, Question};
 use crate::message::Call;
-use crate::tool::{CallId, CallStatus};
+use crate::tool::{CallId, CallStatus, Runner};
 
 fn user(content: &str) -> Message {
     Message::User { content: content.into(), visible: true, typed: None, attachments: vec![] }
@@ -102,6 +103,7 @@ fn a_conversation_comes_back_as_it_was() {
     };
     let context = Message::User { content: "context".into(), visible: false, typed: None, attachments: vec![] };
     let look = Look {
+        files: vec!["/tmp/whole".into()],
         state: "success".into(),
         head: "glob  *".into(),
         fact: Some("1 ms".into()),
@@ -177,7 +179,8 @@ fn calls_without_result_say_how_far_they_had_come_and_the_others_keep_theirs() {
     ];
     assert_eq!(contents, expected.map(|(id, content, is_error)| (id.to_owned(), content.to_owned(), is_error)));
     assert_eq!((saved.restored.not_run.len(), saved.restored.unknown.len()), (2, 2));
-    assert_eq!(saved.restored.looks["asked"].fact.as_deref(), Some("not run"));
+    assert_eq!(saved.restored.looks["asked"].state, Look::NOT_RUN);
+    assert_eq!(saved.restored.looks["started"].state, Look::UNKNOWN);
 
     // What it did at once may have ended the editor, before anything of it was written.
     let first = loaded(&[message(llm("", &["first", "second"]))]);
@@ -285,19 +288,19 @@ fn effects_become_records_in_their_order_and_share_the_messages() {
     let of_call = |effect| ChatEffect::Call { call, effect };
     let answer = Arc::new(llm("", &["c1"]));
     let outcome = Arc::new(result("c1", "42", false));
-    let question = Question::once(Cause::OwnApproval, None, Scope::Chat);
+    let question = Box::new(Question::once(Cause::OwnApproval, Scope::Chat));
     let added =
         of_call(CallEffect::AddCall { wire_id: "c1".into(), name: "glob".into(), arguments: "{}".into(), runs: None });
-    let (status, message) = (CallStatus::Success, Arc::clone(&outcome));
+    let (message, finished) = (Arc::clone(&outcome), Box::new(Outcome::new(CallStatus::Success)));
     let effects = [
         ChatEffect::StartTurn,
         ChatEffect::ShowText { text: "x".into() },
         ChatEffect::AddMessage { message: Arc::clone(&answer) },
         added,
-        of_call(CallEffect::AskApproval { question, rest: 0 }),
-        of_call(CallEffect::RunCmd { cmd: 0 }),
-        of_call(CallEffect::RunCmd { cmd: 1 }),
-        of_call(CallEffect::FinishCall { status, content: None, duration_ms: 1, message }),
+        of_call(CallEffect::AskApproval { question, changes: Vec::new(), rest: 0 }),
+        of_call(CallEffect::RunCmd { cmd: 0, runner: Runner::Lua, arguments: None }),
+        of_call(CallEffect::RunCmd { cmd: 1, runner: Runner::Lua, arguments: None }),
+        of_call(CallEffect::FinishCall { outcome: finished, changes: Vec::new(), duration_ms: 1, message }),
         ChatEffect::AddMessage { message: Arc::clone(&outcome) },
         ChatEffect::FinishTurn { end: TurnEnd::Done },
     ];

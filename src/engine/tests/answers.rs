@@ -37,7 +37,7 @@ fn an_error_in_the_middle_of_an_answer_keeps_the_text_and_the_chat_goes_on() {
             Effect::chat(chat, ChatEffect::AbortRequest { request }),
             Effect::chat(chat, ChatEffect::FinishRequest { request, failed: true, usage: None }),
             Effect::chat(chat, ChatEffect::AddMessage { message }),
-            Effect::chat(chat, ChatEffect::Notify(Notice::RequestFailed("overloaded".into()))),
+            Effect::chat(chat, ChatEffect::Notify(Notice::RequestFailed("overloaded".to_owned().into()))),
             Effect::chat(chat, ChatEffect::FinishTurn { end: TurnEnd::Failed }),
         ]
     );

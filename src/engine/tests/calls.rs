@@ -9,6 +9,7 @@ use super::hand::*;
 use crate::adapter::Item;
 use crate::engine::effect::{CallEffect, ChatEffect, Effect, Notice, Output, TurnEnd};
 use crate::engine::event::{Answer, CallEvent, ChatEvent, OutputOutcome, RequestEvent};
+use crate::engine::outcome::Outcome;
 use crate::message::{Call, Message};
 use crate::tool::{ArgumentsError, CallStatus, CheckedCall, Copying, Defined, OwnApproval};
 
@@ -63,7 +64,12 @@ fn a_call_runs_and_its_result_goes_back() {
         Effect::call(
             chat,
             call,
-            CallEffect::FinishCall { status: CallStatus::Success, content: None, duration_ms: 0, message }
+            CallEffect::FinishCall {
+                outcome: Box::new(Outcome::new(CallStatus::Success)),
+                changes: vec![],
+                duration_ms: 0,
+                message
+            }
         )
     );
     assert!(sends(&effects));
@@ -301,7 +307,7 @@ fn what_commands_printed_is_told_where_no_output_function_speaks() {
                 Function(succeeded) => drop(hand.tell_call(call, CallEvent::CmdFinished { cmd, succeeded })),
                 Command(succeeded, text) => {
                     hand.tell_call(call, CallEvent::CommandStarted { cmd });
-                    hand.tell_call(call, CallEvent::CommandFinished { cmd, succeeded, text: text.into() });
+                    hand.tell_call(call, CallEvent::CommandFinished { cmd, succeeded, report: report(text) });
                 }
             }
         }

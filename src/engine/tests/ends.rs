@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::hand::*;
 use crate::engine::effect::{CallEffect, ChatEffect, Effect, KillReason, LogLevel, Output, TurnEnd};
-use crate::engine::event::{Answer, CallEvent, ChatEvent, ChatSettings, Event, OutputOutcome};
+use crate::engine::event::{Answer, CallEvent, ChatEvent, ChatSettings, Event, OutputOutcome, Report};
 use crate::output::{Keep, Limits};
 use crate::tool::{CallId, Defined, KeptMedia, OwnApproval};
 
@@ -62,9 +62,9 @@ fn r082_skip_ends_only_the_running_call() {
 #[test]
 fn r078_what_a_stopped_command_printed_is_in_the_result_whatever_ends_it() {
     for (event, said) in [
-        ("skip", "half"),
-        ("stop", "cancelled by its own words\n\nhalf"),
-        ("clock", "Error calling calculator\n\nhalf"),
+        ("skip", "It was ended: half"),
+        ("stop", "cancelled by its own words\n\nIt was ended: half"),
+        ("clock", "Error calling calculator\n\nIt was ended: half"),
     ] {
         let mut hand = Hand::new();
         let chat = hand.chat;
@@ -84,13 +84,17 @@ fn r078_what_a_stopped_command_printed_is_in_the_result_whatever_ends_it() {
         };
         let why = if event == "clock" { KillReason::TimedOut { limit_ms: 500 } } else { KillReason::User };
         assert_eq!(effects, vec![Effect::call(chat, call, CallEffect::KillJobs { why })]);
-        let text = "half".to_owned();
-        let effects = hand.tell_call(call, CallEvent::CommandFinished { cmd: 0, succeeded: false, text });
+        let files = vec!["/tmp/whole".into()];
+        let report = Report { text: "It was ended: half".into(), printed: "half".into(), files };
+        let mut effects = hand.tell_call(call, CallEvent::CommandFinished { cmd: 0, succeeded: false, report });
         if effects.contains(&Effect::call(chat, call, CallEffect::RunOutput { output: Output::Cancelled })) {
             hand.tell_call(call, CallEvent::OutputAdded { content: "cancelled by its own words".into() });
-            hand.tell_call(call, CallEvent::OutputFinished(OutputOutcome::Ran));
+            effects = hand.tell_call(call, CallEvent::OutputFinished(OutputOutcome::Ran));
         }
         assert_eq!(hand.results()[0].1, said, "{event}");
+        let printed = outcomes(&effects).into_iter().map(|outcome| (outcome.printed, outcome.files));
+        let expected = (Some("half".to_owned()), vec!["/tmp/whole".into()]);
+        assert_eq!(printed.collect::<Vec<_>>(), [expected], "the user is shown this alone");
     }
 }
 
@@ -145,14 +149,19 @@ fn p70_a_result_over_the_limits_is_cut_before_it_joins_the_history() {
     let late = Event::call(chat, third, CallEvent::OutputAdded { content: "late".into() });
     assert!(matches!(hand.say(late)[..], [Effect::Log { level: LogLevel::Debug, .. }]));
     hand.tell(ChatEvent::Stopped);
-    hand.tell_call(third, CallEvent::Shortened { content: "cut 3".into(), media: KeptMedia::default() });
+    hand.tell_call(third, CallEvent::Shortened { content: "cut 3".into(), file: None, media: KeptMedia::default() });
     assert_eq!(hand.results(), []);
-    let effects = hand.tell_call(first, CallEvent::Shortened { content: "cut 1".into(), media: KeptMedia::default() });
+    let effects = hand.tell_call(
+        first,
+        CallEvent::Shortened { content: "cut 1".into(), file: Some("/tmp/1".into()), media: KeptMedia::default() },
+    );
+    assert_eq!(outcomes(&effects)[0].files, [std::path::PathBuf::from("/tmp/1")]);
     let texts: Vec<_> = hand.results().into_iter().map(|(_, text, _)| text).collect();
     assert_eq!(texts, ["cut 1", "12345\n7890", "cut 3"]);
     assert_eq!(ended(&effects), None, "the fourth is still being prepared");
     let ready = preparation(0, Defined::default(), OwnApproval::Run, None);
     hand.tell_call(fourth, CallEvent::Prepared(ready));
-    let effects = hand.tell_call(fourth, CallEvent::Shortened { content: "cut 4".into(), media: KeptMedia::default() });
+    let effects = hand
+        .tell_call(fourth, CallEvent::Shortened { content: "cut 4".into(), file: None, media: KeptMedia::default() });
     assert_eq!(ended(&effects), Some(TurnEnd::Stopped));
 }

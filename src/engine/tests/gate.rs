@@ -9,8 +9,9 @@ use crate::engine::effect::{CallEffect, ChatEffect, Effect, LogLevel, Notice, Tu
 use crate::engine::event::{Answer, CallEvent, ChatEvent, ChatSettings, Event};
 use crate::gate::approvals::{Approval, Scope};
 use crate::gate::judge::Judged;
-use crate::gate::{Cause, Fact, Found, Question};
-use crate::tool::{Defined, OwnApproval};
+use crate::gate::verdict::{Cause, Doubt, Question};
+use crate::gate::{Fact, Found};
+use crate::tool::{Defined, OwnApproval, Runner};
 
 #[test]
 fn r153_the_third_equal_call_asks_and_auto_answers_do_not_stick() {
@@ -22,7 +23,7 @@ fn r153_the_third_equal_call_asks_and_auto_answers_do_not_stick() {
         let preparation = preparation(1, defines, OwnApproval::Run, None);
         effects = hand.tell_call(call, CallEvent::Prepared(preparation));
         if round >= 3 {
-            let question = Question::once(Cause::DoomLoop, None, Scope::Chat);
+            let question = Question::once(Cause::DoomLoop, Scope::Chat);
             assert_eq!(asks(&effects), Some((question, 0)), "round {round}");
             hand.tell_call(call, CallEvent::Answered(Answer::Always { pattern: None }));
         } else {
@@ -67,8 +68,8 @@ fn a_judge_that_never_answers_counts_as_ask_after_30_s_and_the_question_says_so(
     assert!(matches!(late[..], [Effect::Log { level: LogLevel::Debug, .. }]), "{late:?}");
     let effects = hand.fact(call, Found::CmdString("rm x".into()));
     let remember = vec![Approval::new("calculator", Some("rm x".into()))];
-    let note = Some("judge failed: no answer in 30 s".to_owned());
-    let question = Question { remember, ..Question::once(Cause::AutoMode, note, Scope::Chat) };
+    let doubt = Doubt::Judge(Judged::Failed("no answer in 30 s".into()));
+    let question = Question { remember, ..Question::once(Cause::AutoMode(doubt), Scope::Chat) };
     assert_eq!(asks(&effects), Some((question, 1)));
     // What is late now says nothing about the open question either.
     let late = hand.fact(call, Found::Judge(Judged::Safe("late".into())));
@@ -104,7 +105,7 @@ fn a_verdict_counts_only_while_auto_mode_is_on() {
         let judged = Judged::Safe("reads".into());
         let effects = hand.fact(call, Found::Judge(judged.clone()));
         let next = if auto {
-            Effect::call(chat, call, CallEffect::RunCmd { cmd: 0 })
+            Effect::call(chat, call, CallEffect::RunCmd { cmd: 0, runner: Runner::Lua, arguments: None })
         } else {
             Effect::call(chat, call, CallEffect::FindFact { fact: Fact::CmdString })
         };

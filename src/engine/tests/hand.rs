@@ -7,27 +7,24 @@ use serde_json::{Value, json};
 use crate::adapter::Item;
 use crate::engine::Engine;
 use crate::engine::effect::{CallEffect, ChatEffect, Effect, TurnEnd};
-use crate::engine::event::{CallEvent, ChatEvent, ChatId, ChatSettings, Event, OutputOutcome, RequestEvent, RequestId};
+use crate::engine::event::{
+    CallEvent, ChatEvent, ChatId, ChatSettings, Event, OutputOutcome, Report, RequestEvent, RequestId,
+};
+use crate::engine::outcome::Outcome;
 use crate::gate::approvals::{Approval, Scope};
 use crate::gate::rule::{Action, Layer, Pattern, Rule, Rules, Source};
 use crate::gate::shell::BASH;
-use crate::gate::{Cause, Fact, Found, Permissions, Question};
+use crate::gate::verdict::{Cause, Question};
+use crate::gate::{Fact, Found, Permissions};
 use crate::message::Message;
 use crate::tool::{
-    ArgumentsError, CallId, CheckedCall, Copying, Defined, GateSettings, OfferedTool, OwnApproval, Preparation, Reach,
+    ArgumentsError, CallId, CheckedCall, Copying, Defined, GateSettings, OfferedTool, OwnApproval, Preparation, Runner,
 };
 
 pub const ALL: Defined = Defined { success: true, error: true, rejected: true, cancelled: true, on_exit: true };
 
 pub fn tool(name: &str, parallel: bool) -> OfferedTool {
-    OfferedTool {
-        name: name.into(),
-        schema: None,
-        numeric_strings: false,
-        parallel,
-        handlers_once: false,
-        reach: Reach::Direct,
-    }
+    OfferedTool { name: name.into(), parallel, ..OfferedTool::default() }
 }
 
 /// A tool whose calls in a row share their handlers.
@@ -36,7 +33,8 @@ pub fn once(name: &str) -> OfferedTool {
 }
 
 pub fn preparation(cmds: usize, defines: Defined, approval: OwnApproval, timeout_ms: Option<u64>) -> Preparation {
-    Preparation { cmds, defines, gate: GateSettings::new(approval), timeout_ms }
+    let cmds = vec![Runner::Lua; cmds];
+    Preparation { cmds, defines, gate: GateSettings::new(approval), timeout_ms, changes: Vec::new() }
 }
 
 /// A chat driven by hand: `say` what happened, read `effects`.
@@ -126,6 +124,22 @@ impl Hand {
     }
 }
 
+/// What is told of a command: that it printed `printed`.
+pub fn report(printed: &str) -> Report {
+    Report { text: printed.to_owned(), printed: printed.to_owned(), files: Vec::new() }
+}
+
+/// What came of the calls that are over now.
+pub fn outcomes(effects: &[Effect]) -> Vec<Outcome> {
+    let finished = effects.iter().filter_map(|effect| match effect {
+        Effect::Addressed {
+            effect: ChatEffect::Call { effect: CallEffect::FinishCall { outcome, .. }, .. }, ..
+        } => Some(Outcome::clone(outcome)),
+        _ => None,
+    });
+    finished.collect()
+}
+
 pub fn request_of(effects: &[Effect]) -> RequestId {
     let found = effects.iter().find_map(|effect| match effect {
         Effect::Addressed { effect: ChatEffect::SendRequest { request, .. }, .. } => Some(*request),
@@ -153,7 +167,7 @@ pub fn asks(effects: &[Effect]) -> Option<(Question, usize)> {
         Effect::Addressed {
             effect: ChatEffect::Call { effect: CallEffect::AskApproval { question, rest, .. }, .. },
             ..
-        } => Some((question.clone(), *rest)),
+        } => Some((Question::clone(question), *rest)),
         _ => None,
     })
 }
@@ -176,7 +190,7 @@ pub fn permissions() -> Arc<Permissions> {
 /// What step 8 of the gate asks.
 pub fn own_question(tool: &str) -> Question {
     let remember = vec![Approval::new(tool, None)];
-    Question { remember, ..Question::once(Cause::OwnApproval, None, Scope::Chat) }
+    Question { remember, ..Question::once(Cause::OwnApproval, Scope::Chat) }
 }
 
 pub fn ended(effects: &[Effect]) -> Option<TurnEnd> {

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::hand::*;
 use crate::engine::effect::{CallEffect, ChatEffect, Effect, Notice};
 use crate::engine::event::ChatEvent;
-use crate::engine::restore::{Look, Restored};
+use crate::engine::restore::{Interruption, Look, Restored};
 use crate::message::{Call, History, Message};
 
 #[test]
@@ -41,7 +41,7 @@ fn a_restored_chat_comes_back_in_order_and_goes_on_with_a_valid_request() {
         let (message, result) = (Arc::clone(&llm), result(id));
         Effect::chat(chat, ChatEffect::RestoreCall { message, index, result, look })
     };
-    let text = "The chat was interrupted. 2 calls had started, and what was done is not known: glob.";
+    let interruption = Interruption { unknown: vec!["glob".into(); 2], ..Interruption::default() };
     assert_eq!(
         effects,
         vec![
@@ -51,7 +51,7 @@ fn a_restored_chat_comes_back_in_order_and_goes_on_with_a_valid_request() {
             shown_call(1, "c2", Some(look)),
             shown(&result("c1")),
             shown(&result("c2")),
-            Effect::chat(chat, ChatEffect::Notify(Notice::Restored(text.into()))),
+            Effect::chat(chat, ChatEffect::Notify(Notice::Restored(interruption))),
         ]
     );
     assert!(matches!(hand.tell(ChatEvent::Restored(restored))[..], [Effect::Log { .. }]), "it is not empty");

@@ -56,7 +56,7 @@ fn the_exit_that_calls_share_waits_for_a_command_that_is_being_stopped() {
     hand.tell_call(call, CallEvent::CommandStarted { cmd: 0 });
     let effects = hand.tell(ChatEvent::Stopped);
     assert_eq!(effects, vec![Effect::call(chat, call, CallEffect::KillJobs { why: KillReason::User })]);
-    let effects = hand.tell_call(call, CallEvent::CommandFinished { cmd: 0, succeeded: false, text: "half".into() });
+    let effects = hand.tell_call(call, CallEvent::CommandFinished { cmd: 0, succeeded: false, report: report("half") });
     let last = CallId(call.0 + 1);
     assert!(
         effects.contains(&Effect::call(chat, last, CallEffect::RunOutput { output: Output::Cancelled })),

@@ -286,7 +286,7 @@ impl Storm {
                 let event = Event::call(chat, call, CallEvent::Answered(answer));
                 self.loose.push(event);
             }
-            CallEffect::RunCmd { cmd } => {
+            CallEffect::RunCmd { cmd, .. } => {
                 assert!(!self.stopping.contains(&chat), "a stopped chat runs nothing");
                 let before = cmd.checked_sub(1);
                 assert!(before.is_none_or(|cmd| self.delivered.contains(&(call, cmd))), "cmds run one after another");
@@ -295,8 +295,8 @@ impl Storm {
                 match self.choose(6) {
                     5 => {
                         self.queue.push_back(Event::call(chat, call, CallEvent::CommandStarted { cmd }));
-                        let text = "printed".to_owned();
-                        self.loose.push(Event::call(chat, call, CallEvent::CommandFinished { cmd, succeeded, text }));
+                        let report = report("printed");
+                        self.loose.push(Event::call(chat, call, CallEvent::CommandFinished { cmd, succeeded, report }));
                     }
                     0 => self.queue.push_back(finished),
                     1 => self.loose.push(finished),
@@ -337,7 +337,11 @@ impl Storm {
             }
             CallEffect::Shorten { content, .. } => {
                 let content = content[..1].to_owned();
-                self.loose.push(Event::call(chat, call, CallEvent::Shortened { content, media: KeptMedia::default() }));
+                self.loose.push(Event::call(
+                    chat,
+                    call,
+                    CallEvent::Shortened { content, file: None, media: KeptMedia::default() },
+                ));
             }
             CallEffect::FinishCall { .. } => {
                 *self.finished.entry(call).or_default() += 1;
@@ -375,7 +379,7 @@ impl Storm {
         }
         self.loose.push(Event::request(chat, request, RequestEvent::Items(items)));
         let end = match self.choose(5) {
-            4 => Event::request(chat, request, RequestEvent::Failed { message: "reset".into() }),
+            4 => Event::request(chat, request, RequestEvent::Failed("reset".to_owned().into())),
             _ => Event::request(chat, request, RequestEvent::Finished),
         };
         self.loose.push(end);

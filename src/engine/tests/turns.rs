@@ -72,7 +72,7 @@ fn half_an_answer_of_a_failed_request_is_taken_back_when_it_is_sent_again() {
     hand.tell(ChatEvent::Submitted);
     let request = request_of(&hand.tell(ChatEvent::InputTaken { text: Some("hello".into()), typed: None }));
     hand.tell_request(request, RequestEvent::Items(vec![Item::Text("half".into())]));
-    let effects = hand.tell_request(request, RequestEvent::Failed { message: "reset".into() });
+    let effects = hand.tell_request(request, RequestEvent::Failed("reset".to_owned().into()));
     assert_eq!(ended(&effects), Some(TurnEnd::Failed));
     hand.tell(ChatEvent::Submitted);
     let effects = hand.tell(ChatEvent::InputTaken { text: None, typed: None });
@@ -98,7 +98,7 @@ fn a_message_given_after_a_failed_request_is_not_taken_back() {
             chat,
             ChatEvent::MessageGiven { role: Role::Llm, content: "given".into(), visible: true, attachments: vec![] },
         );
-        let failed = Event::request(chat, request, RequestEvent::Failed { message: "reset".into() });
+        let failed = Event::request(chat, request, RequestEvent::Failed("reset".to_owned().into()));
         let (first, second) = if given_before { (given, failed) } else { (failed, given) };
         hand.say(first);
         hand.say(second);
@@ -113,7 +113,7 @@ fn requested_calls_that_a_failed_turn_drops_are_logged_by_name() {
     let (mut hand, request) = asked();
     let call = RequestedCall { wire_id: String::new(), name: "glob".into(), arguments: String::new() };
     hand.tell(ChatEvent::CallsRequested { calls: vec![call], tools: Arc::from([]), submit: false });
-    let effects = hand.tell_request(request, RequestEvent::Failed { message: "reset".into() });
+    let effects = hand.tell_request(request, RequestEvent::Failed("reset".to_owned().into()));
     let logged = |effect: &Effect| matches!(effect, Effect::Log { text, .. } if text.ends_with("ended: glob"));
     assert!(effects.iter().any(logged), "{effects:?}");
 }
@@ -136,7 +136,7 @@ fn a_retry_takes_the_last_answer_back_and_runs_no_tool_again() {
     let request = request_of(&effects);
     assert_eq!(hand.results(), vec![("c1".into(), "5000".into(), false)]);
     // One that failed before it said anything is sent again as it was.
-    hand.tell_request(request, RequestEvent::Failed { message: "overloaded".into() });
+    hand.tell_request(request, RequestEvent::Failed("overloaded".to_owned().into()));
     let effects = hand.tell(ChatEvent::Retried);
     assert_eq!(effects[0], Effect::chat(chat, ChatEffect::StartTurn));
     assert!(sends(&effects));

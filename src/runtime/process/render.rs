@@ -33,6 +33,17 @@ pub fn render(outcome: &Outcome) -> String {
     text
 }
 
+/// What a command printed, and nothing else; the stream is named only where both printed.
+pub fn printed(outcome: &Outcome) -> String {
+    let (stdout, stderr) = (&outcome.stdout, &outcome.stderr);
+    if stderr.text.is_empty() {
+        return stdout.text.clone();
+    }
+    let mut text = String::new();
+    sections(&mut text, stdout, stderr);
+    text
+}
+
 fn success(stdout: &Output, stderr: &Output) -> String {
     if stdout.text.is_empty() && stderr.text.is_empty() {
         return "The command succeeded (exit code 0) and printed nothing.".into();
@@ -166,6 +177,15 @@ mod tests {
         assert_eq!(text, "The command was stopped by the user after 2.0 s. What it had printed:\nstdout:\nhalf\n");
         let text = render(&outcome(Exit::Stopped(Stop::TimedOut { limit_ms: 2000 }), "", ""));
         assert_eq!(text, "The command timed out after 2000 ms and was ended. It had printed nothing.");
+    }
+
+    #[test]
+    fn what_was_printed_can_be_had_alone() {
+        let t = |stdout, stderr| printed(&outcome(Exit::Stopped(Stop::User), stdout, stderr));
+        assert_eq!(t("half\n", ""), "half\n");
+        assert_eq!(t("", "bad"), "stderr:\nbad");
+        assert_eq!(t("half", "bad"), "stderr:\nbad\nstdout:\nhalf");
+        assert_eq!(t("", ""), "");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::sync::mpsc;
 use super::files::Sink;
 use super::*;
 use crate::engine::effect::{ChatEffect, Effect, TurnEnd};
+use crate::engine::event::Remedy;
 use crate::message::Message;
 
 const CHAT: ChatId = ChatId(1);
@@ -189,7 +190,7 @@ fn a_file_in_place_of_the_folder_is_told_and_what_was_said_is_saved_when_it_is_g
     let (store, inbox) = store(&folder);
     store.save(CHAT, meta());
     let told = || match inbox.pop() {
-        Some(Event::Addressed { chat: CHAT, event: ChatEvent::SavingChanged { text } }) => Some(text),
+        Some(Event::Addressed { chat: CHAT, event: ChatEvent::SavingChanged(saving) }) => Some(saving),
         None => None,
         other => panic!("{other:?}"),
     };
@@ -198,13 +199,13 @@ fn a_file_in_place_of_the_folder_is_told_and_what_was_said_is_saved_when_it_is_g
         store.record(&said(user(content)));
         let _ = wait(|done| store.list(done));
     }
-    let text = told().expect("a message");
-    assert!(text.starts_with(&format!("This chat is not saved: {}/", folder.display())), "{text}");
+    let Some(Saving::Failed { path, .. }) = told() else { panic!("it is told") };
+    assert!(Path::new(&path).starts_with(&folder), "{path}");
     assert_eq!(told(), None, "it is told once");
     fs::remove_file(&folder).unwrap();
     store.record(&said(user("three")));
     assert_eq!(list(&store).len(), 1);
-    assert!(told().is_some_and(|text| text.starts_with("This chat is saved again, in ")));
+    assert!(matches!(told(), Some(Saving::Works { lost: 0, .. })));
     store.record(&Effect::chat(CHAT, ChatEffect::CloseChat));
     let id = only_file(&folder).file_stem().unwrap().to_str().unwrap().to_owned();
     assert_eq!(contents(&load(&store, &id)), ["one", "two", "three"]);
@@ -247,7 +248,7 @@ impl Memory {
         lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
     }
 
-    fn flush(&self, writing: &mut Writing, now: Instant) -> Option<String> {
+    fn flush(&self, writing: &mut Writing, now: Instant) -> Option<Saving> {
         writing.flush(&mut |_| Ok(Box::new(self.clone())), now, false)
     }
 }
@@ -293,17 +294,20 @@ fn a_full_disk_is_told_once_and_nothing_is_lost_when_there_is_room_again() {
         disk.flush(&mut writing, now)
     };
     assert_eq!(say("one"), None);
-    let text = say(&"x".repeat(200)).expect("a message");
-    assert!(text.starts_with("This chat is not saved: /chats/1.jsonl: ") && text.contains("Make room there"), "{text}");
+    let told = say(&"x".repeat(200));
+    assert!(
+        matches!(&told, Some(Saving::Failed { path, remedy: Remedy::MakeRoom, .. }) if path == "/chats/1.jsonl"),
+        "{told:?}"
+    );
     assert_eq!(say("three"), None);
     lock(&disk.0).room = usize::MAX;
-    assert_eq!(say("four").as_deref(), Some("This chat is saved again, in /chats/1.jsonl."));
+    assert_eq!(say("four"), Some(Saving::Works { path: "/chats/1.jsonl".into(), lost: 0 }));
     assert_eq!(disk.records().len(), 5);
     let mut forbidden = Writing::new(Place::new(Path::new("/chats"), "1"), 7, meta());
     let mut closed = |_: &mut Place| Err(io::ErrorKind::PermissionDenied.into());
     forbidden.take(Record::Message { message: user("one") }, now);
-    let text = forbidden.flush(&mut closed, now, false).expect("a message");
-    assert!(text.contains("Make that folder writable"), "{text}");
+    let told = forbidden.flush(&mut closed, now, false);
+    assert!(matches!(told, Some(Saving::Failed { remedy: Remedy::MakeWritable, .. })), "{told:?}");
     // A disk at its limit does not fill the chat with the same two sentences.
     let mut told = 0;
     for _ in 0..20 {
@@ -328,8 +332,7 @@ fn what_waits_for_a_full_disk_is_bounded_and_what_is_lost_is_told() {
     }
     lock(&disk.0).room = usize::MAX;
     writing.take(Record::TurnEnd, now);
-    let text = disk.flush(&mut writing, now).expect("a message");
-    assert!(text.ends_with("5 entries in between are lost."), "{text}");
+    assert!(matches!(disk.flush(&mut writing, now), Some(Saving::Works { lost: 5, .. })));
     assert!(lock(&disk.0).bytes.len() < 80 << 20);
 }
 
@@ -338,8 +341,9 @@ fn what_waits_for_a_full_disk_is_bounded_and_what_is_lost_is_told() {
 fn a_device_without_room_is_the_same_as_any_full_disk() {
     let (mut writing, _) = writing();
     writing.take(Record::Message { message: user("hi") }, Instant::now());
-    let text = writing.flush(&mut |_| files::at(Path::new("/dev/full")), Instant::now(), false).expect("a message");
-    assert!(text.contains("No space left on device") && text.contains("Make room there"), "{text}");
+    let told = writing.flush(&mut |_| files::at(Path::new("/dev/full")), Instant::now(), false);
+    let Some(Saving::Failed { reason, remedy: Remedy::MakeRoom, .. }) = told else { panic!("{told:?}") };
+    assert!(reason.contains("No space left on device"), "{reason}");
 }
 
 #[test]

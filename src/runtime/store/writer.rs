@@ -5,6 +5,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::files::{Place, Sink};
+use crate::engine::event::{Remedy, Saving};
 use crate::engine::saved::{Meta, Record, VERSION};
 use crate::message::Message;
 
@@ -141,7 +142,7 @@ impl Writing {
     }
 
     /// Writes what waits. `is_last`: nothing follows. Some: what the user should know.
-    pub(super) fn flush(&mut self, disk: Disk, now: Instant, is_last: bool) -> Option<String> {
+    pub(super) fn flush(&mut self, disk: Disk, now: Instant, is_last: bool) -> Option<Saving> {
         if is_last || self.due().is_some_and(|due| due <= now) {
             self.add_partial();
         }
@@ -177,18 +178,14 @@ impl Writing {
         Ok(())
     }
 
-    fn works(&mut self) -> Option<String> {
+    fn works(&mut self) -> Option<Saving> {
         if !std::mem::take(&mut self.is_failing) || self.told > MAX_TOLD {
             return None;
         }
-        let lost = match std::mem::take(&mut self.lost) {
-            0 => String::new(),
-            lost => format!(" {lost} entries in between are lost."),
-        };
-        Some(format!("This chat is saved again, in {}.{lost}", self.place.path().display()))
+        Some(Saving::Works { path: self.path(), lost: std::mem::take(&mut self.lost) })
     }
 
-    fn fails(&mut self, error: &io::Error) -> Option<String> {
+    fn fails(&mut self, error: &io::Error) -> Option<Saving> {
         if std::mem::replace(&mut self.is_failing, true) {
             return None;
         }
@@ -196,18 +193,16 @@ impl Writing {
         if self.told > MAX_TOLD {
             return None;
         }
-        let next = match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                "Make room there"
-            }
-            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "Make that folder writable",
-            _ => "Look at that folder",
+        let remedy = match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Remedy::MakeRoom,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Remedy::MakeWritable,
+            _ => Remedy::Look,
         };
-        Some(format!(
-            "This chat is not saved: {}: {error}. {next}; the next message tries again. (To save no chats: \
-             interactions.chat.save = false)",
-            self.place.path().display()
-        ))
+        Some(Saving::Failed { path: self.path(), reason: error.to_string(), remedy })
+    }
+
+    fn path(&self) -> String {
+        self.place.path().display().to_string()
     }
 }
 

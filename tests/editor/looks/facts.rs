@@ -7,7 +7,7 @@ use crate::support::script;
 fn a_failure_of_the_provider_is_one_line_that_names_the_key_to_send_again() {
     let editor = opened(
         r#"
-        open({ { error = "400: Invalid schema for function 'my_tool'" }, { error = "one\ntwo" } }, {})
+        open({ { error = "Invalid schema for function 'my_tool'", status = 400 }, { error = "one\ntwo" } }, {})
         chat.config.keymaps.retry = { modes = { n = "gr" } }
         send("go")"#,
     );
@@ -28,7 +28,12 @@ fn a_failure_of_the_provider_is_one_line_that_names_the_key_to_send_again() {
 fn the_line_of_a_request_that_is_tried_again_changes_in_place_and_the_last_failure_takes_it() {
     let editor = opened("open({ { hang = true } }, {}) send('go')");
     editor.wait_lua("chat.is_running");
-    editor.lua("notice = require('lathe.chat.draw.notice_line') notice.retry(chat, 'rate limit reached', 1, 4, 8000)");
+    editor.lua("notice = require('lathe.chat.draw.notice_line')");
+    let retry = |message: &str, attempt: u32, wait_ms: u32| {
+        let fields = format!("{{ message = '{message}', attempt = {attempt}, of = 4, wait_ms = {wait_ms} }}");
+        editor.lua(&format!("notice.retry(chat, {fields})"));
+    };
+    retry("rate limit reached", 1, 8000);
     let left = || {
         let screen = editor.screen();
         let (seconds, _) = screen.split("retry 1 of 4 in ").nth(1)?.split_once(" s  q stop")?;
@@ -38,14 +43,14 @@ fn the_line_of_a_request_that_is_tried_again_changes_in_place_and_the_last_failu
     assert!(line(&editor, "rate limit").starts_with("! Scripted: rate limit reached"));
     let first = left();
     editor.wait_until("fewer of them", || left() < first);
-    editor.lua("notice.retry(chat, 'overloaded', 2, 4, 100)");
+    retry("overloaded", 2, 100);
     editor.wait_screen("retry 2 of 4  q stop");
     assert!(!editor.buffer().contains("rate limit"), "{}", editor.buffer());
-    editor.lua("notice.failed(chat, 'overloaded for good')");
+    editor.lua("notice.failed(chat, { message = 'overloaded for good' })");
     editor.wait_buffer("! Scripted: overloaded for good");
     assert_eq!(editor.buffer().matches("overloaded").count(), 1, "{}", editor.buffer());
     // The next one has a line of its own, and the answer settles it.
-    editor.lua("notice.retry(chat, 'again', 1, 4, 90000)");
+    retry("again", 1, 90000);
     editor.wait_until("the seconds that are left", || left().is_some_and(|left| left > 60));
     editor.lua("notice.settle(chat)");
     editor.wait_screen_without(" s  q stop");
@@ -149,9 +154,9 @@ fn a_denied_call_is_one_line_that_names_the_rule() {
 #[test]
 fn a_fact_that_does_not_fit_beside_its_line_stands_below_it_and_is_whole() {
     let editor = editor();
-    let error = "400: the schema of the function has no properties, and this server wants some";
+    let error = "the schema of the function has no properties, and this server wants some";
     editor.lua_with(
-        "local error = ... open({ { error = error } }, {}) vim.cmd('vertical resize 50') send('go')",
+        "local error = ... open({ { error = error, status = 400 } }, {}) vim.cmd('vertical resize 50') send('go')",
         vec![error.into()],
     );
     editor.wait_ended(1);

@@ -108,7 +108,7 @@ function M.ask(chat, call)
   call.block.fact = "asks the judge"
   chat.render:change_call(call.block)
   local function fail(message)
-    core.lib.fail_judge({ chat = chat.id, call = call.id, message = message or "it cannot be asked" })
+    core.lib.fail_judge({ chat = chat.id, call = call.id, message = tostring(message or "it cannot be asked") })
   end
   if #call.judge_context > MAX_CONTEXT_BYTES then
     return fail("the description of the call is too long")

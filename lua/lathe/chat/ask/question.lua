@@ -10,26 +10,15 @@ local question_text = require("lathe.chat.ask.question_text")
 
 M.remembers = question_text.remembers
 
----@class lathe.Question
+---@class lathe.Question : lathe.AskedQuestion
 ---@field call lathe.Call
 ---@field prompt string what the tool itself asks
----@field cause "unknown"|"doom_loop"|"protected"|"auto_mode"|"rule"|"own_approval"
----@field rest integer how many calls *Cancel* would end besides this one
 ---@field is_seen boolean? it was on the screen before it was written anew
----@field note string? what else the user should know
----@field remember lathe.Remember? what *Always accept* remembers; nil: it is not offered
----@field wants { key: string, value: string }[]? what a rule asks about, of all that the call wants
----@field suggestion string? a pattern that may be remembered in place of the one value
-
----A list of what is remembered: tool or key of a rule, and value.
----@class lathe.Remember
----@field scope "chat"|"project"
----@field [integer] { tool: string, value: string? }
 
 ---Asks about a call.
 ---@param chat lathe.Chat
 ---@param call lathe.Call
----@param question table the rest of a `lathe.Question`
+---@param question lathe.AskedQuestion becomes a `lathe.Question`
 ---@return string? reason to reject it at once
 function M.ask(chat, call, question)
   if #vim.api.nvim_list_uis() == 0 then

@@ -5,6 +5,7 @@ local M = {}
 local approvals = require("lathe.chat.ask.approvals")
 local block = require("lathe.chat.draw.block")
 local input_hints = require("lathe.chat.draw.input_hints")
+local words = require("lathe.words")
 
 local api = vim.api
 
@@ -13,14 +14,6 @@ local MAX_BYTES = 16 * 1024
 -- Lines of larger texts are not counted.
 local MAX_COUNTED_BYTES = 4 * 1024 * 1024
 local MAX_LINE_BYTES = 1000
-
--- What made the gate ask, where the tool's own words do not say it.
-local causes = {
-  unknown = "No permission rule could be looked up for this call.",
-  doom_loop = "The model makes this very call for the third time in a row.",
-  protected = "This tool is protected: it asks in auto mode, too.",
-  auto_mode = "In auto mode, each command of this tool that is not known to be safe asks.",
-}
 
 ---@class lathe.QuestionText
 ---@field lines string[]
@@ -214,8 +207,8 @@ function M.text(chat, question)
   local sheet = setmetatable({ lines = {}, spans = {}, width = width, more = more }, Sheet)
   -- Its own line, an empty one and the answers.
   local room = math.max(math.floor(height / 2) - 6, 3)
-  for _, why in ipairs({ causes[question.cause] or "", question.note or "" }) do
-    room = room - (why ~= "" and sheet:add_text(why, "", 2) or 0)
+  for _, why in ipairs(words.cause(question.cause)) do
+    room = room - sheet:add_text(why, "", 2)
   end
   room = room - sheet:add_text(question.prompt, "", math.max(math.ceil(room / 2), 2))
   local wants = question.wants or {}

@@ -6,6 +6,7 @@ local list_window = require("lathe.chat.draw.list_window")
 local load_rules = require("lathe.chat.ask.load_rules")
 local notify = require("lathe.notify")
 local tools = require("lathe.tools")
+local words = require("lathe.words")
 
 ---@param list string[]
 ---@return string
@@ -68,7 +69,7 @@ function M.explain(name, value, chat, callback)
     for i, part in ipairs(answer) do
       actions[i] = part.action or "none"
       lines[i] = ("%-5s %s  %s"):format(part.action or "none", part.key, (part.value:gsub("\n", " ⏎ ")))
-      local reason = part.reason or part.rule or "no rule"
+      local reason = part.reason and words.rule_reason(part.reason) or part.rule or "no rule"
       lines[i] = ("%s\n      %s"):format(lines[i], reason)
     end
     local outcome = strictest(actions)

@@ -5,6 +5,7 @@ local M = {}
 local block = require("lathe.chat.draw.block")
 local notify = require("lathe.notify")
 local positions = require("lathe.chat.draw.positions")
+local words = require("lathe.words")
 
 local api = vim.api
 
@@ -97,10 +98,10 @@ local function add_result(sheet, chat, place)
     add_title(sheet, has_last and "No result yet; its last line" or "No result yet")
     return add_text(sheet, last or "", "")
   end
-  local whole = content and content:match("the whole raw output is in (.-): search it")
-  if whole then
-    add_title(sheet, "The whole output is in this file")
-    add_text(sheet, whole, "")
+  local files = chat.cut_files[place.source.id]
+  if files then
+    add_title(sheet, files[2] and "The whole output is in these files" or "The whole output is in this file")
+    add_text(sheet, table.concat(files, "\n"), "")
   end
   -- The results of calls that overlap reach the history in order.
   add_title(sheet, content and "Result, as the model read it" or "Result")
@@ -124,7 +125,7 @@ local function compose(chat, place)
       if own and asked.call == own.call then
         add_title(sheet, "Question")
         add_text(sheet, asked.prompt, "")
-        add_text(sheet, asked.note or "", "")
+        add_text(sheet, words.cause_detail(asked.cause) or "", "")
         for _, want in ipairs(asked.wants or {}) do
           add_text(sheet, want.key .. ": " .. want.value, "")
         end

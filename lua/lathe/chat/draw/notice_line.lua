@@ -2,20 +2,9 @@
 -- such line, which changes in place.
 local M = {}
 
-local now = vim.uv.now
+local words = require("lathe.words")
 
----Whose trouble it is, before what it says.
----@param chat lathe.Chat
----@param text string
----@return string
-local function of_provider(chat, text)
-  local name = chat.adapter and (chat.adapter.formatted_name or chat.adapter.name)
-  if not name or vim.startswith(text, "No key for " .. name) then
-    return text
-  end
-  -- A status reads as part of the name: `OpenAI 400: …`.
-  return name .. (text:find("^%d%d%d: ") and " " or ": ") .. text
-end
+local now = vim.uv.now
 
 ---@param text string any number of lines
 ---@return string head
@@ -45,16 +34,13 @@ end
 
 ---A request has failed for now and is sent again after a while.
 ---@param chat lathe.Chat
----@param reason string
----@param attempt integer
----@param of integer
----@param wait_ms integer
-function M.retry(chat, reason, attempt, of, wait_ms)
+---@param notice lathe.Notice
+function M.retry(chat, notice)
   local line = chat.retry_line
-  local head, body = parts(of_provider(chat, reason))
-  local at_ms = now() + wait_ms
+  local head, body = parts(words.failure(chat.adapter, { message = notice.message }))
+  local at_ms = now() + notice.wait_ms
   local stop = chat.render.key("stop")
-  local tried = ("retry %d of %d"):format(attempt, of)
+  local tried = ("retry %d of %d"):format(notice.attempt, notice.of)
   if not line then
     line = { kind = "notice", state = "notice", question = false, is_live = true }
     chat.retry_line = line
@@ -80,13 +66,13 @@ end
 
 ---A request has failed.
 ---@param chat lathe.Chat
----@param text string
+---@param failure lathe.Failure
 ---@return string text with the provider's name
-function M.failed(chat, text)
+function M.failed(chat, failure)
   local key = chat.render.key("retry")
   local again = key and key .. " send again"
   local line = chat.retry_line
-  text = of_provider(chat, text)
+  local text = words.failure(chat.adapter, failure)
   if not line then
     M.show(chat, text, again)
     return text
@@ -98,20 +84,12 @@ function M.failed(chat, text)
   return text
 end
 
----A sentence with what the provider says.
----@param sentence string without its full stop
----@param why string? may be empty
----@return string
-function M.with_reason(sentence, why)
-  return sentence .. (why and why ~= "" and " (" .. why .. ")" or "") .. "."
-end
-
 ---The provider refuses to go on: to take the message back is the way out.
 ---@param chat lathe.Chat
 ---@param why string? may be empty
 function M.refused(chat, why)
   local key = chat.render.key("edit_last")
-  local text = M.with_reason("The provider refuses to go on", why)
+  local text = words.with_reason("The provider refuses to go on", why)
   M.show(chat, text .. " It would refuse the next message, too: take this turn out.", key and key .. " take it out")
 end
 
@@ -120,7 +98,7 @@ end
 ---@param text string
 ---@return string text with the provider's name
 function M.about_request(chat, text)
-  text = of_provider(chat, text)
+  text = words.failure(chat.adapter, { message = text })
   M.show(chat, text)
   return text
 end
