@@ -110,6 +110,9 @@ impl ToolCall {
                 if let End::Error(_) = end {
                     end = End::Error(Some(error));
                 } else {
+                    // It may have said nothing of the end, so that the default does: the user's reason must get through.
+                    let defines = &mut prepared.preparation.defines;
+                    (defines.error, defines.rejected, defines.cancelled) = (false, false, false);
                     self.added.push(error);
                 }
             }

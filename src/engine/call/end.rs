@@ -170,9 +170,6 @@ impl ToolCall {
             outcome.printed = Some(printed).filter(|printed| !printed.is_empty());
         }
         if outcome.is_silent() && self.added.is_empty() {
-            if outcome.status == CallStatus::Success {
-                outcome.status = CallStatus::Error;
-            }
             outcome.default_text = Some(DefaultText::NoResult.text(&self.name));
         }
         outcome

@@ -78,3 +78,26 @@ fn string_callbacks_and_paths_lead_to_older_tools() {
         editor.outcome(call, "{ calculator_agent = { callback = 'user.calculator_agent', description = 'x' } }");
     assert_eq!(results, ["6"]);
 }
+#[test]
+fn success_without_a_result_is_a_success() {
+    either_way(|editor| {
+        editor.lua("tools = one('quiet_success') tools.opts = { auto_submit_errors = false }");
+        let results = editor.outcome("'quiet_success', {}", "tools");
+        assert!(results[0].contains("quiet_success"), "the model reads a stand-in: {results:?}");
+        assert_eq!(editor.lua_text("return statuses()"), "success");
+        assert!(editor.lua_bool("return quiet_ran and quiet_stdout == 0"));
+        assert!(editor.lua_bool("return chat.messages[#chat.messages].content == 'done'"), "its result was sent");
+    });
+}
+
+#[test]
+fn reason_of_a_refusal_is_passed_on_although_rejected_throws() {
+    either_way(|editor| {
+        editor.play("'stubborn_reject', {}", "one('stubborn_reject')");
+        editor.wait_lua("is_asking() and shown():find('Run the \"stubborn_reject\" tool?', 1, true)");
+        editor.input("<Esc>g3wrong branch<CR>");
+        let results = editor.turn_over();
+        assert!(results[0].contains("wrong branch"), "{results:?}");
+        assert_eq!(editor.lua_text("return statuses()"), "rejected");
+    });
+}
