@@ -165,3 +165,30 @@ fn p70_a_result_over_the_limits_is_cut_before_it_joins_the_history() {
         .tell_call(fourth, CallEvent::Shortened { content: "cut 4".into(), file: None, media: KeptMedia::default() });
     assert_eq!(ended(&effects), Some(TurnEnd::Stopped));
 }
+
+#[test]
+fn success_without_a_result_is_no_error() {
+    let mut hand = Hand::new();
+    let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
+    let call = prepared(&effects)[0];
+    let defines = Defined { success: true, ..Defined::default() };
+    hand.tell_call(call, CallEvent::Prepared(preparation(1, defines, OwnApproval::Run, None)));
+    hand.tell_call(call, CallEvent::CmdFinished { cmd: 0, succeeded: true });
+    hand.tell_call(call, CallEvent::OutputFinished(OutputOutcome::Ran));
+    let said = "The call of the calculator tool did not complete: the tool gave no result";
+    assert_eq!(hand.results(), vec![("c1".into(), said.into(), false)]);
+}
+
+#[test]
+fn reason_of_a_refusal_follows_the_error_of_rejected() {
+    let mut hand = Hand::new();
+    let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
+    let call = prepared(&effects)[0];
+    let defines = Defined { rejected: true, ..Defined::default() };
+    hand.tell_call(call, CallEvent::Prepared(preparation(1, defines, OwnApproval::Ask, None)));
+    hand.tell_call(call, CallEvent::Answered(Answer::Reject { reason: Some("wrong branch".into()) }));
+    hand.tell_call(call, CallEvent::OutputFinished(OutputOutcome::Threw("boom".into())));
+    let said = "An output function of the tool `calculator` failed: boom\n\n\
+                The user rejected the calculator tool: wrong branch";
+    assert_eq!(hand.results()[0].1, said);
+}

@@ -139,6 +139,18 @@ fn r016_an_approval_that_is_taken_back_asks_again() {
 }
 
 #[test]
+fn approval_given_by_code_counts_like_an_answer() {
+    let mut hand = Hand::new();
+    let approval = Approval::new("calculator", None);
+    hand.tell(ChatEvent::ApprovalGiven(approval.clone()));
+    assert_eq!(hand.engine.approvals(), vec![(hand.chat, approval, 0)]);
+    let effects = hand.calls("x", &[("c1", "calculator", Ok(json!({})))]);
+    let call = prepared(&effects)[0];
+    let effects = hand.tell_call(call, CallEvent::Prepared(preparation(1, ALL, OwnApproval::Ask, None)));
+    assert_eq!(asks(&effects), None);
+}
+
+#[test]
 fn approvals_for_a_project_are_saved_and_looked_up_there_and_nowhere_else() {
     let project: Arc<str> = Arc::from("/project");
     let mut hand = Hand::with(ChatSettings { project: Some(Arc::clone(&project)), ..ChatSettings::default() });
