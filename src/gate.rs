@@ -2,6 +2,7 @@
 
 pub mod approvals;
 pub mod config;
+pub mod finder;
 pub mod judge;
 pub mod pair;
 pub mod path;
@@ -9,6 +10,7 @@ pub mod rule;
 pub mod shell;
 #[cfg(test)]
 mod tests;
+pub mod unknown;
 pub mod value;
 pub mod verdict;
 
@@ -275,12 +277,12 @@ fn denied(pair: &Pair, rule: Option<&Rule>) -> Denial {
 fn is_remembered(call: &GatedCall, approvals: &Approvals, facts: &Facts, asked: &[&Want]) -> Result<bool, Fact> {
     let in_project = call.scope == Scope::Project;
     if !asked.is_empty() {
-        let is_covered = |want: &&Want| want.pair.can_be_remembered() && approvals.cover(&want.pair.approval());
+        let is_covered = |want: &&Want| want.can_be_remembered() && approvals.cover(&want.pair.approval());
         if asked.iter().all(is_covered) {
             return Ok(true);
         }
         return match facts.saved {
-            None if in_project && asked.iter().all(|want| want.pair.can_be_remembered()) => Err(Fact::Saved),
+            None if in_project && asked.iter().all(|want| want.can_be_remembered()) => Err(Fact::Saved),
             Some(Some(covers)) => Ok(covers && in_project),
             None | Some(None) => Ok(false),
         };
@@ -336,7 +338,7 @@ fn is_safe(settings: GateSettings, facts: &Facts) -> Safety {
 /// Asks, once it is known what *Always accept* would remember.
 fn ask(call: &GatedCall, cause: Cause, facts: &Facts, asked: &[&Want]) -> Verdict {
     if !asked.is_empty() {
-        let fits = |want: &&Want| want.pair.can_be_remembered() && want.pair.value.len() <= MAX_VALUE_BYTES;
+        let fits = |want: &&Want| want.can_be_remembered() && want.pair.value.len() <= MAX_VALUE_BYTES;
         let approvals = || asked.iter().map(|want| want.pair.approval()).collect();
         let remember: Vec<Approval> = if asked.iter().all(fits) { approvals() } else { Vec::new() };
         let wants = asked.iter().map(|want| (want.pair.key.clone(), want.pair.value.clone())).collect();

@@ -16,6 +16,7 @@ mod requests;
 pub mod runners;
 mod scripted;
 pub mod store;
+mod wildcards;
 mod workers;
 
 use std::path::{Path, PathBuf};

@@ -46,7 +46,7 @@ fn is_found(script: &Script, program: &str) -> bool {
     let rule = Pattern::key(&format!("{program} *"));
     let is_named = |value: &Value| rule.fit(value, Action::Deny) > Fit::Never;
     let may_run = |command: &Command| {
-        command.is_opaque || command.views().chain(command.named.clone()).any(|view| is_named(&view))
+        command.is_opaque() || command.views().chain(command.named.clone()).any(|view| is_named(&view))
     };
     parts.commands.iter().any(may_run)
 }
@@ -159,7 +159,7 @@ proptest! {
         // As the shell sees it: the first text is whole.
         if let (Script::Parsed(one), Script::Parsed(both)) = (parse(&before), parse(&format!("{before}\n{after}"))) {
             for command in one.commands {
-                let is_there = |other: &Command| other.is_opaque >= command.is_opaque && other.value == command.value && (other.value.is_some() || other.written == command.written);
+                let is_there = |other: &Command| other.is_opaque() >= command.is_opaque() && other.value == command.value && (other.value.is_some() || other.written == command.written);
                 prop_assert!(both.commands.iter().any(is_there), "{:?} is lost in {:?}", command, both);
             }
         }

@@ -210,7 +210,8 @@ error("lathe.bridge_types is for the language server only")
 ---@class (exact) lathe.RuleReason
 ---@field rule lathe.RuleText? nil: what it would run cannot be told before it runs
 ---@field basis "match"|"may_match"|"word"|"unknown" what it rests on
----@field word string? of `word`: what stands in an argument
+---@field word string? of `word`: what stands in an argument; of `unknown`: what is not known
+---@field about string? of `unknown`: what that is about
 
 ---@class (exact) lathe.RuleText
 ---@field key string

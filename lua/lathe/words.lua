@@ -42,12 +42,27 @@ local doubts = {
   judge_failed = "judge failed: %s",
 }
 
+-- What of a command cannot be told before it runs.
+local unknowns = {
+  program = "which program it is",
+  inner = "what %s runs",
+  input = "%s reads what it is to do from elsewhere, or in a language that is not looked into",
+  text = "the text that %s runs",
+  word = "%s may make it run a command",
+  variable = "%s decides what runs",
+  any_variable = "which variable %s sets",
+  evaluated = "a shell may evaluate %s",
+  wildcard = "a wildcard finds a name that is an option",
+}
+
 ---Why the permission rules ask.
 ---@param reason lathe.RuleReason
 ---@return string
 function M.rule_reason(reason)
   if not reason.rule then
-    return "what it would run cannot be told before it runs"
+    local text = "what it would run cannot be told before it runs"
+    local unknown = unknowns[reason.word]
+    return unknown and text .. ": " .. unknown:format(quoted(reason.about or "")) or text
   end
   local rule = named_rule(reason.rule)
   if reason.basis == "may_match" then

@@ -162,13 +162,17 @@ fn cause_of(lua: &Lua, cause: &Cause) -> mlua::Result<Table> {
 pub fn rule_reason(lua: &Lua, reason: &RuleReason) -> mlua::Result<Table> {
     let RuleReason { rule, basis } = reason;
     let rule = rule.as_ref().map(|rule| rule_text(lua, rule)).transpose()?;
-    let (basis, word) = match basis {
-        Basis::Match => ("match", None),
-        Basis::MayMatch => ("may_match", None),
-        Basis::Word(word) => ("word", Some(word.as_str())),
-        Basis::Unknown => ("unknown", None),
+    let (basis, word, about) = match basis {
+        Basis::Match => ("match", None, None),
+        Basis::MayMatch => ("may_match", None, None),
+        Basis::Word(word) => ("word", Some(word.as_str()), None),
+        Basis::Unknown(None) => ("unknown", None, None),
+        Basis::Unknown(Some(unknown)) => {
+            let (kind, about) = unknown.parts();
+            ("unknown", Some(kind), about)
+        }
     };
-    Ok(shape!(lua, RuleReason { rule, basis, word }))
+    Ok(shape!(lua, RuleReason { rule, basis, word, about }))
 }
 
 fn rule_text(lua: &Lua, rule: &RuleText) -> mlua::Result<Table> {

@@ -28,6 +28,27 @@ pub struct Resolved {
     pub is_folder: bool,
 }
 
+/// What the gate asks about files.
+pub trait Disk {
+    /// Where a path leads.
+    fn resolve(&self, path: &Path) -> Resolved;
+
+    /// What wildcards find below a folder, hidden files included: each piece is text, or one wildcard. None: too much to
+    /// look at.
+    fn expand(&self, base: &Path, pieces: &[WildPiece]) -> Option<Vec<PathBuf>>;
+}
+
+/// A piece of a path with wildcards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WildPiece {
+    /// Text that stands for itself.
+    Text(String),
+    /// Any text without a slash.
+    Many,
+    /// One character.
+    One,
+}
+
 impl Places {
     /// A path as it is written, made absolute: `~` is the home directory, everything else relative to `base`.
     pub fn absolute(&self, base: &Path, text: &str) -> PathBuf {
@@ -41,6 +62,14 @@ impl Places {
     /// Whether a path is in the project, by its name and by where it leads (R125, R127).
     pub fn is_inside(&self, path: &Resolved) -> bool {
         let roots = [&self.session, &self.worktree];
+        // What is there is no file: even where the project is the whole disk, it is not a part of it.
+        let is_device = |path: &Path| {
+            let within = |root: &Path| roots.iter().any(|own| own.starts_with(root));
+            ["/proc", "/dev", "/sys"].iter().map(Path::new).any(|root| path.starts_with(root) && !within(root))
+        };
+        if is_device(&path.lexical) || is_device(&path.real) {
+            return false;
+        }
         let named =
             roots.iter().chain(&self.real.iter().collect::<Vec<_>>()).any(|root| path.lexical.starts_with(root));
         named && self.real.iter().any(|root| path.real.starts_with(root))

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::unknown::Unknown;
 use super::value::{Glob, Value};
 
 /// What a rule says. Combined by `max`: the strictest wins (P-41).
@@ -306,8 +307,8 @@ pub enum Basis {
     MayMatch,
     /// It names a program, and this word of it stands in an argument of another one.
     Word(String),
-    /// What would run is not known before it runs.
-    Unknown,
+    /// What would run is not known before it runs; what of it, when that can be said.
+    Unknown(Option<Unknown>),
 }
 
 impl<'a> Ruling<'a> {
@@ -417,14 +418,17 @@ impl Rules {
         outcomes.add(Some(rule));
     }
 
-    /// The rules behind this one that say something stricter to a part of the key's values.
+    /// The rules behind this one, or all of them, that say something stricter to a part of the key's values.
     pub fn stricter_behind<'r, 'k>(
         &'r self,
         key: &'k str,
-        rule: &'k Rule,
+        rule: Option<&'k Rule>,
     ) -> impl Iterator<Item = &'r Rule> + use<'r, 'k> {
-        let behind = self.0.iter().skip_while(move |other| !std::ptr::eq(*other, rule));
-        behind.skip(1).filter(move |later| later.action > Action::Allow && later.key.matches(key, Action::Allow))
+        let place = rule.and_then(|rule| self.0.iter().position(|other| std::ptr::eq(other, rule)));
+        self.0
+            .iter()
+            .skip(place.map_or(0, |place| place + 1))
+            .filter(move |later| later.action > Action::Allow && later.key.matches(key, Action::Allow))
     }
 
     /// The rule that takes a tool with this key from the model's list: the last one for the key, when it denies

@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 use crate::gate::Permissions;
 use crate::gate::config::{self, Config, Place};
-use crate::gate::pair::{self, Pair, Want, Wants};
-use crate::gate::path::{self, Places, Resolved, normal};
+use crate::gate::finder;
+use crate::gate::pair::{Pair, Want, Wants};
+use crate::gate::path::{Places, normal};
 use crate::gate::rule::{Action, Layer, Pattern, Rule, Rules, Source, defaults};
+use crate::runtime::wildcards::{self, Files};
 
 /// A configuration file that is longer is not read.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
@@ -82,13 +84,13 @@ pub fn load(sources: &Sources) -> (Permissions, Vec<String>) {
         problems
             .extend(idle.iter().map(|(rule, later)| format!("the rule {rule} never applies: {later} comes after it")));
     }
-    let real = [&sources.session, &worktree].map(|folder| real(folder));
+    let real = [&sources.session, &worktree].map(|folder| wildcards::real(folder));
     let places = Places {
         session: normal(&sources.session),
         worktree,
         home: sources.home.clone(),
         real: real.to_vec(),
-        readable: sources.readable.iter().map(|folder| self::real(folder)).collect(),
+        readable: sources.readable.iter().map(|folder| wildcards::real(folder)).collect(),
     };
     (Permissions { rules, places }, problems)
 }
@@ -101,13 +103,7 @@ pub fn judge(wants: &Wants, permissions: &Permissions) -> Vec<Want> {
 
 /// Finds what a call wants, with its paths followed.
 pub fn pairs(wants: &Wants, places: &Places) -> Vec<Pair> {
-    pair::pairs(wants, places, &|path| Resolved { lexical: normal(path), real: real(path), is_folder: path.is_dir() })
-}
-
-/// Where a path leads. Links in circles lead nowhere: the path stands for itself below a folder that is in no project.
-fn real(path: &Path) -> PathBuf {
-    path::real(path, &|path| fs::read_link(path).ok())
-        .unwrap_or_else(|| Path::new("/dev/null").join(path.file_name().unwrap_or_default()))
+    finder::pairs(wants, places, &Files::default())
 }
 
 /// The innermost folder around the session with a `.git`; without one the session's own.

@@ -1,12 +1,15 @@
 //! What calls want, and what the rules of the decision table say to it.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::super::path;
-use super::super::rule::{Layer, Pattern, Source, defaults};
+use super::super::finder::pairs;
+use super::super::path::{self, Disk, Places, Resolved, WildPiece, normal};
+use super::super::rule::{EXTERNAL_DIRECTORY, Layer, Pattern, Source, defaults};
+use super::super::shell::{self, Script};
 use super::*;
 
 fn places() -> Places {
@@ -28,6 +31,22 @@ fn resolve(path: &Path) -> Resolved {
     Resolved { lexical: normal(path), real, is_folder }
 }
 
+/// A disk with nothing but those links; wildcards find them, too.
+struct Links;
+
+impl Disk for Links {
+    fn resolve(&self, path: &Path) -> Resolved {
+        resolve(path)
+    }
+
+    fn expand(&self, base: &Path, pieces: &[WildPiece]) -> Option<Vec<PathBuf>> {
+        let finds_all = base == Path::new("/w/p") && pieces.last() == Some(&WildPiece::Many);
+        let start = pieces.first().map_or("", |piece| if let WildPiece::Text(text) = piece { text } else { "" });
+        let links = ["l", "secret.txt"].into_iter().filter(|name| finds_all && name.starts_with(start));
+        Some(links.map(|name| base.join(name)).collect())
+    }
+}
+
 fn rules(list: &[(&str, &str, &str)]) -> Rules {
     let source = Arc::new(Source { layer: Layer::Setup, agent: None, place: "setup()".to_owned(), line: None });
     let own = list.iter().map(|(key, pattern, word)| Rule {
@@ -46,7 +65,7 @@ fn wants(key: &str, values: &[&str]) -> Wants {
 
 /// The strictest that the rules say to a call: "none" when nothing that counts is said to some part of it.
 fn verdict(rules: &Rules, wants: &Wants) -> &'static str {
-    let pairs = pairs(wants, &places(), &resolve);
+    let pairs = pairs(wants, &places(), &Links);
     let rulings: Vec<_> = pairs.iter().map(|pair| pair.judge(rules)).collect();
     let strictest = rulings.iter().max_by_key(|ruling| ruling.rank());
     strictest.map_or("allow", |ruling| ruling.action.map_or("none", Action::as_str))
@@ -61,7 +80,7 @@ pub fn bash(list: &[(&str, &str)], text: &str) -> &'static str {
 fn asked(list: &[(&str, &str)], text: &str) -> Vec<String> {
     let list: Vec<_> = list.iter().map(|(pattern, action)| (BASH, *pattern, *action)).collect();
     let rules = rules(&list);
-    let pairs = pairs(&wants(BASH, &[text]), &places(), &resolve);
+    let pairs = pairs(&wants(BASH, &[text]), &places(), &Links);
     let asks = pairs.iter().filter(|pair| pair.judge(&rules).action == Some(Action::Ask));
     asks.map(|pair| format!("{} {}", pair.key, pair.value)).collect()
 }
@@ -144,7 +163,7 @@ fn rows_24_to_30_paths() {
     assert_eq!(read(&projects, "~/other/a"), "ask", "row 28");
     let literal = [(EXTERNAL_DIRECTORY, "/some/~/x/*", "allow"), ("read", "*", "allow")];
     assert_eq!(read(&literal, "/some/~/x/a"), "allow", "row 29");
-    let pairs = pairs(&wants("read", &["l/passwd"]), &places(), &resolve);
+    let pairs = pairs(&wants("read", &["l/passwd"]), &places(), &Links);
     assert_eq!((pairs[0].key.as_str(), pairs[0].value.as_str()), (EXTERNAL_DIRECTORY, "/etc/*"), "row 30");
     assert_eq!(read(&[], "l/passwd"), "ask", "row 30");
     assert_eq!(read(&[("read", "*", "deny")], "/state/output/x"), "allow", "whole outputs are always readable");
@@ -155,7 +174,7 @@ fn rows_31_to_38_other_keys_and_layers() {
     let deploy = rules(&[("deploy", "*", "ask"), ("deploy", "staging", "allow")]);
     assert_eq!(verdict(&deploy, &wants("deploy", &["staging"])), "allow", "row 31");
     assert_eq!(verdict(&deploy, &wants("deploy", &["production"])), "ask", "row 31");
-    let both = pairs(&wants("deploy", &["staging", "production"]), &places(), &resolve);
+    let both = pairs(&wants("deploy", &["staging", "production"]), &places(), &Links);
     let asks: Vec<_> = both.iter().filter(|pair| pair.judge(&deploy).action == Some(Action::Ask)).collect();
     assert_eq!(asks.len(), 1, "row 32");
     assert_eq!(asks[0].value, "production", "row 32");
@@ -190,7 +209,7 @@ fn r005_wrappers_and_redirections_do_not_get_round_rules() {
         assert_eq!(bash(&rm, text), "ask", "{text}");
     }
     assert_eq!(asked(&[("*", "allow")], "echo x > ../out"), ["external_directory /w/*"]);
-    let edits = pairs(&wants(BASH, &["echo x > ../out"]), &places(), &resolve);
+    let edits = pairs(&wants(BASH, &["echo x > ../out"]), &places(), &Links);
     assert!(edits.iter().any(|pair| pair.key == EDIT && pair.value == "/w/out"), "{edits:?}");
 }
 

@@ -23,7 +23,7 @@ const THREE: &[(&str, &[&str])] = &[
 /// A pattern for commands like this one. None: nothing that is narrow enough is known.
 pub fn suggest(text: &str) -> Option<String> {
     let Script::Parsed(parts) = parse(text) else { return None };
-    let [command @ Command { written: value, named: None, is_opaque: false, .. }] = &parts.commands[..] else {
+    let [command @ Command { written: value, named: None, doubt: None, .. }] = &parts.commands[..] else {
         return None;
     };
     // Quotes, assignments, redirections, and what is not known, are not what a prefix is about.

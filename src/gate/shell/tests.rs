@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 
+use super::tree::MAX_BYTES;
 use super::*;
+use crate::gate::value::Value;
 
 fn parsed(text: &str) -> Parts {
     match parse(text) {
@@ -14,8 +16,8 @@ fn parsed(text: &str) -> Parts {
 /// The words of the commands, `!` before those that may run anything.
 fn t(text: &str) -> Vec<String> {
     let last = |command: Command| {
-        let words = command.value.as_ref().map_or(command.written, Value::shown);
-        if command.is_opaque { format!("!{words}") } else { words }
+        let words = command.value.as_ref().map_or_else(|| command.written.clone(), Value::shown);
+        if command.is_opaque() { format!("!{words}") } else { words }
     };
     parsed(text).commands.into_iter().map(last).collect()
 }
@@ -23,6 +25,7 @@ fn t(text: &str) -> Vec<String> {
 fn paths(text: &str) -> Vec<String> {
     let show = |found: PathUse| match found.path {
         PathText::Known(path) => format!("{}{path}", if found.is_write { ">" } else { "" }),
+        PathText::Wild { pieces, .. } => format!("*{}", pieces.iter().map(PathPiece::as_str).collect::<String>()),
         PathText::Unknown(path) => format!("?{path}"),
     };
     parsed(text).paths.into_iter().map(show).collect()
@@ -41,7 +44,7 @@ fn p60_every_simple_command_counts() {
         ("! rm x", &["rm x"]),
         ("echo $(rm -rf x)", &["echo …", "rm -rf x"]),
         ("echo \"`rm x`\"", &["echo …", "rm x"]),
-        ("echo `echo \\`rm x\\``", &["echo …", "echo …", "rm x", "echo `rm x`"]),
+        ("echo `echo \\`rm x\\``", &["echo …", "echo `rm x`", "echo …", "rm x"]),
         ("echo ${x:-$(rm y)}", &["echo …", "rm y"]),
         ("echo $(( $(rm y) + 1 ))", &["echo …", "!$(( $(rm y) + 1 ))", "rm y"]),
         ("cat <(rm x)", &["cat …", "rm x"]),
@@ -55,7 +58,7 @@ fn p60_every_simple_command_counts() {
         ("if rm a; then rm b; else rm c; fi", &["rm a", "rm b", "rm c"]),
         ("case $(rm a) in x) rm b;; esac", &["rm a", "rm b"]),
         ("PATH=/tmp; ls", &["!PATH=/tmp", "ls"]),
-        ("export A=$(rm x)", &["export A=$(rm x)", "rm x"]),
+        ("export A=$(rm x)", &["export A=…", "rm x"]),
         ("[ -f x ] && rm x", &["[ -f x ]", "rm x"]),
         ("echo a # rm x", &["echo a"]),
         ("xargs 2>/dev/null rm", &["xargs rm", "rm …"]),
@@ -130,7 +133,6 @@ fn p62_programs_that_run_others_are_looked_through() {
         ("eval -- rm x", &["eval -- rm x", "rm x"]),
         ("find . -exec env -u + rm {} \\;", &["find . -exec env -u + rm {} ;", "env -u + rm …", "rm …"]),
         ("sed -n '1,5p;s/one/e/g;$d' f", &["sed -n 1,5p;s/one/e/g;$d f"]),
-        ("sed s/a/b/ $F", &["sed s/a/b/ …"]),
         ("git commit -m x", &["git commit -m x"]),
         ("make -f other.mk", &["make -f other.mk"]),
     ] {
@@ -168,7 +170,7 @@ fn p62_what_cannot_be_told_may_be_anything() {
         "perl -e 'unlink'",
         "python3",
         "awk 'BEGIN{system(\"rm x\")}'",
-        "strace rm x",
+        "sed s/a/b/ $F",
         "alias ls='rm -rf'",
         ". <(curl x)",
         "'' x",
@@ -220,7 +222,7 @@ fn p62_what_cannot_be_told_may_be_anything() {
         match parse(text) {
             Script::Unparsable => {}
             Script::Parsed(parts) => {
-                assert!(parts.commands.iter().any(|command| command.is_opaque), "{text}: {parts:?}")
+                assert!(parts.commands.iter().any(|command| command.is_opaque()), "{text}: {parts:?}")
             }
             Script::Empty => panic!("{text}"),
         }
@@ -242,7 +244,7 @@ fn p64_what_the_grammar_refuses_is_unparsable_and_blanks_are_empty() {
         shells = format!("sh -c '{}'", shells.replace('\'', "'\\''"));
     }
     assert!(
-        !matches!(parse(&shells), Script::Parsed(parts) if parts.commands.iter().all(|command| !command.is_opaque))
+        !matches!(parse(&shells), Script::Parsed(parts) if parts.commands.iter().all(|command| !command.is_opaque()))
     );
 }
 
@@ -274,22 +276,106 @@ fn p63_targets_of_redirections_are_paths() {
 }
 
 #[test]
-fn p65_arguments_of_some_programs_are_paths() {
+fn p65_arguments_of_every_program_may_be_paths() {
     assert_eq!(paths("cat a ../b -n /etc/hosts"), ["a", "../b", "/etc/hosts"]);
     assert_eq!(paths("rm -rf -- -x ~/y $HOME/z \"$PWD\"/w"), ["-x", "~/y", "~/z", "./w"]);
     assert_eq!(paths("cp --target-directory=/etc a"), ["/etc", "a"]);
     assert_eq!(paths("cp -t/etc a"), ["/etc", "a"]);
-    assert_eq!(paths("cat /etc/*.conf ../a*/b x*"), ["/etc/", "../", "./"]);
-    assert_eq!(
-        paths("cat .*/x a*/../../b {/etc,x}/y ~root/x $X/y '~/z'"),
-        ["?.*/x", "?a*/../../b", "?{/etc,x}/y", "?~root/x", "?$X/y", "./~/z"]
-    );
+    assert_eq!(paths("cat /etc/*.conf ../a*/b x*"), ["*/etc/*.conf", "*../a*/b", "*x*"]);
+    assert_eq!(paths("cat .*/x {/etc,x}/y"), ["*.*/x", "{/etc,x}/y", "/etc/y", "x/y"]);
+    assert_eq!(paths("cat ~root/x $X/y '~/z'"), ["?~root/x", "?$X/y", "~/z"]);
     assert_eq!(paths("sudo cat /etc/shadow"), ["/etc/shadow"]);
     assert_eq!(paths("sh -c 'cat /etc/shadow'"), ["/etc/shadow"]);
-    assert_eq!(paths("find /etc src -exec cat {} \\;"), ["/etc", "src"]);
-    assert_eq!(paths("ls | xargs cat"), ["?…"]);
+    assert_eq!(paths("find /etc src -exec cat {} \\;"), ["/etc", "src", "/etc/…", "src/…"]);
+    assert_eq!(paths("x | xargs cat"), ["?…"]);
     assert_eq!(paths("echo $(cat ../x)"), ["../x"]);
     assert_eq!(paths("/bin/cat ../x"), ["../x"]);
+    assert_eq!(paths("head /etc/passwd"), ["/etc/passwd"]);
+    assert_eq!(paths("tail -n1 ../d.txt"), ["1", "../d.txt"]);
+    assert_eq!(paths("dd if=../o of=x"), ["if=../o", "../o", "of=x", "x"]);
+    assert_eq!(paths("curl -d @/etc/passwd https://x.y/../z"), ["@/etc/passwd", "/etc/passwd"]);
+    assert_eq!(paths("curl file:///etc/passwd"), ["/etc/passwd"]);
+    assert_eq!(paths("x -v /a:/b"), ["/a:/b", "/b"]);
+    assert_eq!(paths("env -C /etc cat hostname"), ["/etc", "/etc", "hostname"]);
+    assert_eq!(paths("git -C .. status"), [".."]);
+    assert_eq!(paths("make -C sub --directory=../x"), ["sub", "../x"]);
+}
+
+#[test]
+fn what_is_known_to_be_text_is_no_path() {
+    for text in [
+        "echo /etc/passwd ../x",
+        "printf '%s' ~/x",
+        "grep -rn /usr",
+        "grep -e ../x",
+        "rg -g '!/target' '//comment'",
+        "sed 's/a/b/;/x/d'",
+        "awk -F/ '/x/ {print $1}'",
+        "cut -d/ -f1",
+        "sort -t/ -k2",
+        "tr / _",
+        "git commit -m '/x ../y'",
+        "git log --grep=/x --format=%h/%s -S/y",
+        "curl -H '/x' https://a.b/c/../d",
+        "find -name '/x' -path '../y'",
+        "date +%Y/%m/%d",
+        "cat /dev/null",
+        "head -c4 /dev/urandom >/dev/null 2>&1",
+        "[ \"$a\" = /x ]",
+        "test -n /x",
+        "which /x",
+    ] {
+        let outside = |path: &String| path.starts_with(['/', '~', '?', '*']) || path.contains("..");
+        assert!(!paths(text).iter().any(outside), "{text}: {:?}", paths(text));
+    }
+    assert_eq!(paths("grep -f /x a"), ["/x", "a"]);
+    assert_eq!(paths("sed -n 'r /etc/passwd' f"), ["f", "/etc/passwd"]);
+    assert_eq!(paths("sed 's/a/b/w ../x' f"), ["f", ">../x"]);
+    assert_eq!(paths("[ -f /etc/x ]"), ["/etc/x"]);
+    assert_eq!(paths("echo /etc/*"), ["*/etc/*"], "the shell itself looks there");
+}
+
+#[test]
+fn what_the_text_itself_says_of_variables_is_known() {
+    assert_eq!(paths("p=/etc/passwd; head $p"), ["/etc/passwd"]);
+    assert_eq!(paths("for f in a ../b; do head \"$f\"; done"), ["a", "../b"]);
+    assert_eq!(paths("for f in *.txt; do wc -l \"$f\"; done"), ["**.txt"]);
+    assert_eq!(paths("a=x; b=$a/y; head $b"), ["x/y"]);
+    assert_eq!(paths("a=x && head $a"), ["x"]);
+    assert_eq!(paths("cd d && a=x && head $a"), ["d", "x"]);
+    assert_eq!(paths("l='a b'; head $l"), ["a", "b"]);
+    assert_eq!(paths("l='a b'; head \"$l\""), ["a b"]);
+    assert_eq!(paths("find d -name x | xargs head"), ["d", "d/…"]);
+    assert_eq!(paths("git ls-files | xargs head"), ["**…"]);
+    assert_eq!(paths("find d | while read -r f; do head \"$f\"; done"), ["d", "d/…"]);
+    // Where it may be something else, it may be anything.
+    for text in [
+        "head $p",
+        "x || p=a; head $p",
+        "(p=a); head $p",
+        "p=a | x; head $p",
+        "p=a & head $p",
+        "x && p=a; head $p",
+        "if x; then p=a; fi; head $p",
+        "for p in a; do x; done; head $p",
+        "p=a x; head $p",
+        "p=a; read p; head $p",
+        "p=a; printf -v p x; head $p",
+        "p=a; eval x; head $p",
+        "p=a; . ./x; head $p",
+        "p=a; p+=b; head $p",
+        "head $p; p=a",
+        "p=a; : ${q:=x}; head $q",
+        "p=$(x); head $p",
+        "p=a; declare -n q=p; q=b; head $p",
+        "x | while read f; do head $f; done",
+        "find d -printf /etc | while read f; do head $f; done",
+        "find d | while read f <<< /etc; do head $f; done",
+        "find() { echo /etc; }; find d | xargs head",
+    ] {
+        let last = paths(text).last().cloned().unwrap_or_default();
+        assert!(last.starts_with('?'), "{text}: {:?}", paths(text));
+    }
 }
 
 proptest! {

@@ -1,51 +1,80 @@
-//! Variables that decide what runs, or where: every way in which a text sets one makes it a text that asks.
+//! Variables that decide what other programs run, or where.
 
-use tree_sitter::Node;
-
-use super::raw;
-use super::word::Word;
-
-/// Those that are one word. What they do: name programs, add code, or change where programs and folders are looked for.
+/// Those that do, and beginnings of names of which all do.
 const NAMES: &[&str] = &[
-    "AWKPATH",
-    "BASHOPTS",
     "BASH_ENV",
+    "BASH_FUNC_*",
+    "BASH_LOADABLES_PATH",
+    "BASHOPTS",
     "BROWSER",
+    "CARGO",
+    "CARGO_HOME",
     "CDPATH",
     "CLASSPATH",
+    "COMP_*",
+    "CURL_HOME",
+    "DEBUGINFOD_*",
+    "DISPLAY",
+    "DOCKER_CONFIG",
+    "DOCKER_HOST",
+    "DYLD_*",
     "EDITOR",
+    "EMACSLOADPATH",
     "ENV",
-    "EXINIT",
+    "ERL_*",
+    "EXECIGNORE",
     "FCEDIT",
     "FPATH",
+    "GCC_EXEC_PREFIX",
     "GCONV_PATH",
+    "GDK_*",
+    "GEM_*",
+    "GH_*",
+    "GIT_*",
+    "GLOBIGNORE",
     "GNUMAKEFLAGS",
+    "GOENV",
     "GOFLAGS",
+    "GOPATH",
+    "GOROOT",
+    "GOTOOLCHAIN",
     "GREP_OPTIONS",
-    "GVIMINIT",
+    "GTK_*",
+    "HISTFILE",
     "HOME",
     "IFS",
     "INPUTRC",
-    "JAVA_TOOL_OPTIONS",
+    "JAVA_*",
     "JDK_JAVA_OPTIONS",
+    "JULIA_*",
     "KUBECONFIG",
+    "LD_*",
     "LESS",
-    "LESSCLOSE",
-    "LESSOPEN",
+    "LESSKEY*",
     "LOCPATH",
+    "LUA_*",
+    "MAILCAPS",
     "MAKEFILES",
     "MAKEFLAGS",
-    "MAKESHELL",
+    "MANOPT",
+    "MAVEN_*",
     "MFLAGS",
-    "MYVIMRC",
+    "MYSQL_*",
+    "NIX_*",
+    "NLSPATH",
     "NODE_OPTIONS",
     "NODE_PATH",
+    "NPM_CONFIG_*",
+    "npm_config_*",
     "OLDPWD",
-    "OPENSSL_CONF",
-    "PARALLEL",
+    "OPENSSL_*",
     "PATH",
+    "PERL5*",
+    "PERLLIB",
     "PHPRC",
-    "PHP_INI_SCAN_DIR",
+    "PHP_INI_*",
+    "PIP_*",
+    "POSIXLY_CORRECT",
     "PROMPT_COMMAND",
     "PS0",
     "PS1",
@@ -53,158 +82,102 @@ const NAMES: &[&str] = &[
     "PS3",
     "PS4",
     "PWD",
+    "PYTEST_*",
+    "PYTHON*",
     "RIPGREP_CONFIG_PATH",
-    "RSYNC_RSH",
-    "RUBYLIB",
-    "RUBYOPT",
-    "RUSTC",
+    "RSYNC_*",
+    "RUBY*",
+    "RUSTC*",
+    "RUSTDOC*",
     "SHELL",
     "SHELLOPTS",
-    "SSH_ASKPASS",
-    "SUDO_ASKPASS",
+    "SSH_*",
+    "SUDO_*",
+    "SVN_*",
     "TAR_OPTIONS",
-    "UNZIP",
-    "VIMINIT",
+    "TERMINFO*",
+    "TEXINPUTS",
+    "TEXMF*",
+    "TMUX*",
+    "UNZIP*",
+    "VIM*",
     "VISUAL",
     "WGETRC",
-    "XDG_CONFIG_HOME",
-    "XDG_CONFIG_DIRS",
+    "XDG_*",
     "ZDOTDIR",
     "ZIPOPT",
     "_JAVA_OPTIONS",
 ];
 
-const BEGINNINGS: &[&str] = &[
-    "BASH_FUNC",
-    "BASH_ALIASES",
-    "BASH_CMDS",
-    "CARGO_TARGET_",
-    "DOTNET_",
-    "DYLD_",
-    "GIT_",
-    "HG",
-    "LD_",
-    "LUA_",
-    "NPM_CONFIG_",
-    "PERL",
-    "PYTHON",
-    "SVN_",
-    "npm_config_",
+/// Of those, the ones that only say how something looks or who did it.
+const HARMLESS: &[&str] = &[
+    "GIT_AUTHOR_*",
+    "GIT_COMMITTER_*",
+    "GIT_MERGE_AUTOEDIT",
+    "GIT_OPTIONAL_LOCKS",
+    "GIT_TERMINAL_PROMPT",
+    "GH_PROMPT_DISABLED",
+    "PIP_DISABLE_PIP_VERSION_CHECK",
+    "PIP_NO_INPUT",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONHASHSEED",
+    "PYTHONIOENCODING",
+    "PYTHONUNBUFFERED",
+    "PYTHONUTF8",
 ];
 
-const ENDINGS: &[&str] = &["PAGER", "_ASKPASS", "_COMMAND", "_EDITOR", "_RUNNER", "_SHELL", "_WRAPPER"];
+/// Ends of names.
+const ENDS: &[&str] = &[
+    "PAGER",
+    "_EDITOR",
+    "_COMMAND",
+    "_RUNNER",
+    "_LINKER",
+    "_WRAPPER",
+    "_RUSTFLAGS",
+    "RUSTFLAGS",
+    "_ASKPASS",
+    "_PROGRAM",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "_PRELOAD",
+    "_SHELL",
+    "_OPTS",
+    "_HOOK",
+    "_EXEC",
+    "_FUNC",
+];
 
-/// Whether a variable says what runs, or where.
-pub fn decides(name: &str) -> bool {
-    NAMES.contains(&name)
-        || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
-        || ENDINGS.iter().any(|ending| name.ends_with(ending))
+/// Programs that builds run, by name.
+const TOOLS: &[&str] =
+    &["AR", "AS", "CC", "CPP", "CXX", "FC", "LD", "NM", "RANLIB", "STRIP", "YACC", "LEX", "RUSTC", "MAKE"];
+
+/// Values that run nothing, whatever program they are given to.
+const IDLE: &[&str] = &["", "cat", "true", ":"];
+
+fn is_among(name: &str, list: &[&str]) -> bool {
+    list.iter().any(|one| one.strip_suffix('*').map_or(name == *one, |start| name.starts_with(start)))
 }
 
-/// The name at the beginning of `NAME=value`, `NAME+=value`, `NAME[1]=value`, or alone.
-fn name(text: &str) -> &str {
-    let is_name = |letter: char| letter == '_' || letter.is_ascii_alphanumeric();
-    &text[..text.find(|letter| !is_name(letter)).unwrap_or(text.len())]
-}
-
-/// Whether one of some words sets a variable that decides.
-pub fn are_set_in(words: &str) -> bool {
-    words.split_ascii_whitespace().any(|word| word.contains('=') && decides(name(word.trim_start_matches(['"', '\'']))))
-}
-
-/// Whether a builtin with these arguments sets, or takes away, a variable that decides; or which one is not known.
-pub fn are_set_by(builtin: &str, arguments: &[Word]) -> bool {
-    let sets_names = match builtin {
-        "read" | "mapfile" | "readarray" | "getopts" | "unset" | "export" | "declare" | "typeset" | "local"
-        | "readonly" | "let" => true,
-        "printf" => arguments.first().is_some_and(|word| word.text().starts_with("-v")),
-        "wait" => arguments.iter().any(|word| word.text().starts_with("-p")),
-        _ => false,
-    };
-    let refers = |word: &Word| {
-        matches!(builtin, "declare" | "typeset" | "local") && word.text().starts_with('-') && word.text().contains('n')
-    };
-    // What stands behind an option's letter may be a name as well.
-    let is_deciding =
-        |text: &str| decides(name(text)) || (text.starts_with('-') && decides(name(text.get(2..).unwrap_or_default())));
-    let is_set = |word: &Word| match word.as_literal() {
-        Some(text) => is_deciding(&text),
-        // A value that is not known does no harm behind a name that is.
-        None => {
-            let shown = word.value();
-            let known = shown.shown();
-            known.split('=').next().is_none_or(|name| name.contains('…')) || is_deciding(&known)
-        }
-    };
-    let values = if builtin == "printf" { arguments.get(..2).unwrap_or(arguments) } else { arguments };
-    sets_names && (values.iter().any(is_set) || arguments.iter().any(refers))
-}
-
-/// Whether an expansion sets one (`${NAME:=x}`), or reads text that is evaluated (`${x@P}`, `${!x}`, `${a[i]}`).
-pub fn expansion_decides(raw: &str) -> bool {
-    let Some(inner) = raw.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) else { return false };
-    if inner.starts_with('!') || inner.contains("@P") {
-        return true;
+/// Whether to set a variable to a value may decide what runs, or where. No value: it cannot be told.
+pub fn decides(name: &str, value: Option<&str>) -> bool {
+    let is_idle = |value: &str| IDLE.contains(&value);
+    if is_among(name, HARMLESS) {
+        return false;
     }
-    let inner = inner.trim_start_matches('#');
-    let name = name(inner);
-    let rest = &inner[name.len()..];
-    if let Some((index, _)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'))
-        && !is_index(index)
-    {
-        return true;
+    if TOOLS.contains(&name) {
+        // A plain name is judged as any other: the rules see the whole assignment.
+        let is_plain = |value: &str| value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.+".contains(&byte));
+        return !value.is_some_and(is_plain);
     }
-    // `${x:offset:length}` is arithmetic.
-    if let Some(offset) = rest.strip_prefix(':')
-        && !offset.starts_with(['-', '=', '?', '+'])
-        && !is_simple(offset)
-    {
-        return true;
+    if name == "RUSTFLAGS" {
+        return value
+            .is_none_or(|value| ["linker", "wrapper", "-Z", "plugin", "@"].iter().any(|part| value.contains(part)));
     }
-    (rest.starts_with('=') || rest.starts_with(":=")) && decides(name)
-}
-
-/// Whether arithmetic holds nothing but numbers, names and signs, and sets nothing that decides.
-pub fn is_simple(arithmetic: &str) -> bool {
-    let is_plain = |letter: char| {
-        letter.is_ascii_alphanumeric() || letter.is_ascii_whitespace() || "_+-*/%<>=!&|^~?:,()$#".contains(letter)
-    };
-    let names = || arithmetic.split(|letter: char| letter != '_' && !letter.is_ascii_alphanumeric());
-    arithmetic.chars().all(is_plain) && !arithmetic.contains("$(") && !names().any(decides)
-}
-
-/// Whether the index of a list is a number or a name, or stands for all of it.
-fn is_index(index: &str) -> bool {
-    matches!(index, "@" | "*") || (is_simple(index) && !index.contains('$'))
-}
-
-/// Whether a node sets a variable that decides, or evaluates text that is not plain to see.
-pub fn node_decides(node: Node, text: &str) -> bool {
-    let written = raw(node, text);
-    match node.kind() {
-        "for_statement" => node.child_by_field_name("variable").is_some_and(|variable| decides(raw(variable, text))),
-        "c_style_for_statement" => {
-            let body = node.child_by_field_name("body").map_or(node.end_byte(), |body| body.start_byte());
-            let head = text.get(node.start_byte()..body).unwrap_or_default();
-            let inner = head.trim_start_matches("for").trim().trim_end_matches(['\n', ' ', ';']).trim_end_matches("do");
-            !is_simple(&inner.replace(';', ","))
-        }
-        "arithmetic_expansion" => {
-            let inner =
-                written.trim_start_matches("$((").trim_start_matches("$[").trim_end_matches("))").trim_end_matches(']');
-            !is_simple(inner)
-        }
-        "expansion" => expansion_decides(written),
-        "subscript" => {
-            let index = written.split_once('[').map_or("", |(_, rest)| rest.trim_end_matches(']'));
-            !is_index(index)
-        }
-        // `exec {NAME}>file`
-        "file_redirect" => {
-            written.strip_prefix('{').and_then(|rest| rest.split_once('}')).is_some_and(|(name, _)| decides(name))
-        }
-        _ => false,
+    if name.ends_with("PAGER") || name.ends_with("EDITOR") || name == "VISUAL" {
+        return !value.is_some_and(is_idle);
     }
+    is_among(name, NAMES) || ENDS.iter().any(|end| name.ends_with(end))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ fn asks(text: &str) -> bool {
     match parse(text) {
         Script::Unparsable => true,
         Script::Empty => false,
-        Script::Parsed(parts) => parts.commands.iter().any(|command| command.is_opaque),
+        Script::Parsed(parts) => parts.commands.iter().any(|command| command.is_opaque()),
     }
 }
 
