@@ -171,7 +171,7 @@ fn r009_why_names_each_part_with_the_rule_that_decides() {
         editor.lua_text(r#"return table.concat(lines, "\n") .. "\n" .. outcome"#),
         "allow bash  git log\n      bash \"git *\" allow (setup())\n\
          deny  bash  rm -rf x\n      bash \"rm *\" deny (setup())\n\
-         ask   bash  $X\n      what it would run cannot be told before it runs\n\
+         ask   bash  $X\n      what it would run cannot be told before it runs: which program it is\n\
          → deny (step 1: a rule denies; nothing lifts that)\ndeny"
     );
     editor.lua("lines = nil; require('lathe').why('plain', nil, function(l, o) lines, outcome = l, o end)");
