@@ -209,7 +209,7 @@ fn nothing_is_loaded_before_the_first_use() {
     editor.lua(
         "require('lathe').setup({ interactions = { chat = { tools = { t = { path = 'no.such.module' } }, adapter = 'none' } } })",
     );
-    assert_eq!(editor.lua_text(ours), "lathe lathe.config lathe.fast_event lathe.option_types");
+    assert_eq!(editor.lua_text(ours), "lathe lathe.config lathe.option_types");
     editor.assert_quiet();
     let files = "return #vim.fn.glob(vim.fn.stdpath('log') .. '/lathe*', false, true)";
     assert_eq!(editor.lua_int(files), 0, "setup() writes nothing");
