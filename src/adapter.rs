@@ -13,6 +13,7 @@ mod names;
 mod ollama;
 mod openai;
 mod openai_responses;
+mod raw;
 mod reader;
 mod request;
 pub mod scripted;

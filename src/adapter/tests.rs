@@ -157,7 +157,7 @@ fn pictures_of_results_are_in_the_form_of_each_wire_and_only_where_the_model_tak
     assert_eq!(chat[4], json!({"role": "user", "content": [note("c1"), image("AA=="), note("c2"), image("BB==")]}));
     assert_eq!(chat[5], json!({"role": "user", "content": "and?"}));
     let responses = sent(Wire::OpenAiResponses, true);
-    let parts = json!([{"type": "input_text", "text": "one"}, {"type": "input_image", "image_url": url("AA==")}]);
+    let parts = json!([{"type": "input_text", "text": "one"}, {"type": "input_image", "detail": "auto", "image_url": url("AA==")}]);
     assert_eq!(responses[3]["output"], parts);
     let source = |data: &str| json!({"type": "base64", "media_type": "image/png", "data": data});
     let image = |data: &str| json!({"type": "image", "source": source(data)});
@@ -325,4 +325,50 @@ fn recordings_are_read_the_same_at_every_cut_and_with_both_line_ends() {
         played += 1;
     }
     assert!(played >= 21, "{played}");
+}
+
+/// An answer that only calls `f`, under this id.
+fn calling(wire: Wire, id: &str) -> Vec<u8> {
+    let function = json!({"name": "f", "arguments": "{}"});
+    match wire {
+        Wire::OpenAi => {
+            stream(&[json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": id, "function": function}]},
+            "finish_reason": "tool_calls"}]})])
+        }
+        Wire::OpenAiResponses => {
+            let item = json!({"type": "function_call", "id": "fc_1", "call_id": id, "name": "f", "arguments": "{}"});
+            stream(&[
+                json!({"type": "response.output_item.done", "output_index": 0, "item": item}),
+                json!({"type": "response.completed", "response": {"status": "completed"}}),
+            ])
+        }
+        Wire::Anthropic => stream(&[
+            json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": id, "name": "f", "input": {}}}),
+            json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}),
+        ]),
+        Wire::Gemini => {
+            let part = json!({"functionCall": {"id": id, "name": "f", "args": {}}});
+            stream(&[json!({"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]})])
+        }
+        Wire::Ollama => {
+            let call = json!({"id": id, "function": {"name": "f", "arguments": {}}});
+            format!("{}\n", json!({"message": {"content": "", "tool_calls": [call]}, "done": true})).into_bytes()
+        }
+    }
+}
+
+#[test]
+fn an_id_goes_back_as_it_came_on_every_wire_and_in_a_form_that_others_take() {
+    let long = format!("call.1|{}", "A+/=".repeat(300));
+    for (name, wire) in Wire::ALL {
+        let said = saved(&message(&items(*wire, &calling(*wire, &long))));
+        let sent = |said: &Message| {
+            let history = [user("?"), said.clone(), result(&long, "r", false)];
+            body(*wire, &history, &[tool("f", json!(null), None)], json!({"model": "m-1"})).to_string()
+        };
+        assert_eq!(sent(&said).matches(&long).count(), 2, "{name}: the call and its result");
+        if *wire != Wire::Ollama {
+            assert!(!sent(&foreign(&said)).contains(&long), "{name}");
+        }
+    }
 }

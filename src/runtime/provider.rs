@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
@@ -254,10 +254,13 @@ fn build(provider: &ProviderRequest) -> Result<(Vec<u8>, Asked, Vec<String>), Bu
         answer: provider.answer,
         origin: &origin,
         dialect: &dialect,
+        now_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
     };
-    let Built { body, names, faults } = adapter::build(provider.wire, input);
-    let asked = Asked { names, origin, dialect, streaming: provider.streaming };
-    Ok((body.to_string().into_bytes(), asked, faults))
+    let built = adapter::build(provider.wire, input);
+    let body = built.json().into_bytes();
+    let Built { names, faults, prefix, .. } = built;
+    let asked = Asked { names, origin, dialect, streaming: provider.streaming, prefix };
+    Ok((body, asked, faults))
 }
 
 fn definition(tool: &DescribedTool) -> ToolDefinition {
