@@ -229,13 +229,14 @@ fn failure(error: &HttpError) -> Failure {
 
 /// The body, what its decoder must know, and what the user should.
 fn build(provider: &ProviderRequest) -> Result<(Vec<u8>, Asked, Vec<String>), BuildError> {
-    let settings: Map<String, Value> = serde_json::from_str(&provider.settings).map_err(BuildError::Settings)?;
+    let settings = adapter::read_tables(&provider.settings).and_then(serde_json::from_value);
+    let settings: Map<String, Value> = settings.map_err(BuildError::Settings)?;
     let tools_override = match &provider.tools_override {
-        Some(text) => Some(serde_json::from_str::<Value>(text).map_err(BuildError::Tools)?),
+        Some(text) => Some(adapter::read_tables(text).map_err(BuildError::Tools)?),
         None => None,
     };
     let extra_tools: Vec<Value> = match &provider.extra_tools {
-        Some(text) => serde_json::from_str(text).map_err(BuildError::ExtraTools)?,
+        Some(text) => adapter::read_tables(text).and_then(serde_json::from_value).map_err(BuildError::ExtraTools)?,
         None => Vec::new(),
     };
     let dialect: Dialect = match &provider.dialect {
@@ -265,6 +266,11 @@ fn build(provider: &ProviderRequest) -> Result<(Vec<u8>, Asked, Vec<String>), Bu
 
 fn definition(tool: &DescribedTool) -> ToolDefinition {
     let parameters = tool.parameters.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    // Lua writes the keys of a table in another order in each process, and caches go by the letters.
+    let parameters = parameters.map(|mut parameters: Value| {
+        parameters.sort_all_objects();
+        parameters
+    });
     ToolDefinition {
         name: tool.name.clone(),
         description: tool.description.clone(),

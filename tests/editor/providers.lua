@@ -3,14 +3,16 @@
 
 local M = {}
 
----Opens a chat.
 ---@param configured string code of the adapters
----@param adapter string the one that is used
-function M.open_chat(configured, adapter)
+---@param adapter string the one that chats take
+function M.configure(configured, adapter)
   require("lathe").setup({
     adapters = { http = assert(load("return {" .. configured .. "}"))() },
     interactions = { chat = { adapter = adapter, tools = tools, system_prompt = "Be brief." } },
   })
+end
+
+function M.open_chat()
   chat = require("lathe").chat({ tools = { "calculator", "list.buffers", "bad" } })
 end
 

@@ -276,7 +276,8 @@ fn mark_for_cache(body: &mut Map<String, Value>, mark: &Value) {
     if let Some(Value::Array(tools)) = body.get_mut("tools")
         && !tools.iter().any(|tool| tool.get("cache_control").is_some())
     {
-        put(tools.iter_mut().rev().find(|tool| tool.get("defer_loading") != Some(&Value::Bool(true))));
+        // The provider's own tools are short, and stand behind the others.
+        put(tools.iter_mut().rev().find(|tool| tool.get("input_schema").is_some()));
     }
     if let Some(Value::Array(system)) = body.get_mut("system") {
         put(system.last_mut());
