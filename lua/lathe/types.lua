@@ -33,6 +33,7 @@ error("lathe.types is for the language server only")
 ---@field saved_id string? the name of its file, without the ending
 ---@field noted_adapter lathe.Adapter? what the file says is its adapter
 ---@field noted_changes integer? which tools the file says are in use
+---@field prompt_order string[]? whose system prompts requests have, in order
 ---@field wanted { adapter: string|table|function|nil, model: string? } what it was opened with
 ---@field render lathe.Render
 ---@field is_running boolean a turn runs

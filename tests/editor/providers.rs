@@ -4,6 +4,7 @@
 mod answers;
 mod binding;
 mod ends;
+mod judging;
 mod lists;
 mod memory;
 mod pictures;
@@ -238,7 +239,7 @@ pub fn configure(editor: &Editor, adapters: &[(&Provider, &Server)]) {
 /// Opens a chat with these adapters under their own names; the first is used.
 pub fn open_chat(editor: &Editor, adapters: &[(&Provider, &Server)]) {
     configure(editor, adapters);
-    editor.lua(r#"chat = require("lathe").chat({ tools = { "calculator", "list.buffers", "bad" } })"#);
+    editor.run("open_chat");
 }
 
 /// Two turns with tools: two calls at once, one of them failing and without arguments, then one more; then another one.
@@ -377,33 +378,6 @@ fn openai_searches_the_web_by_itself() {
     assert!(received[0].body["tools"].as_array().unwrap().contains(&json!({"type": "web_search"})));
     assert_eq!(received[1].body["input"][2]["id"], "ws_1");
     assert_eq!(rules::responses(&received[1].body, "E1"), Ok(()));
-}
-
-#[test]
-fn the_judge_asks_each_provider_for_its_form_and_without_where_that_is_refused() {
-    for (name, form) in [
-        ("anthropic", "/output_config/format"),
-        ("gemini", "/generationConfig/responseJsonSchema"),
-        ("ollama", "/format"),
-        ("openai", "/response_format"),
-        ("openai_responses", "/text/format"),
-    ] {
-        let mut provider = provider(name);
-        let check = Arc::clone(&provider.check);
-        provider.check = Arc::new(move |received| {
-            check(received)?;
-            if received.body.pointer(form).is_some() { Err("unknown field".to_owned()) } else { Ok(()) }
-        });
-        let server = provider.serve(vec![say(r#"{"safe": true, "reason": "only prints"}"#)]);
-        let editor = editor();
-        editor.run_with("judging", vec![provider.configuration(&server).into()]);
-        editor.wait_buffer("done");
-        assert_eq!(editor.results(), ["ran"], "{name}");
-        let received = server.received();
-        assert_eq!(received.len(), 2, "{name}");
-        assert!(received[0].body.pointer(form).is_some_and(|schema| schema.to_string().contains("safe")), "{name}");
-        assert!(received[1].body.get("tools").is_none(), "{name}");
-    }
 }
 
 #[test]

@@ -117,6 +117,58 @@ fn parts(body: &str) -> (String, String, String) {
 }
 
 #[test]
+fn what_is_added_in_mid_chat_has_its_tools_and_prompts_at_the_end() {
+    let provider = provider("openai");
+    let server = Server::answering(|_, number| answers::openai_answer(&say(["One.", "Two.", "Three."][number])));
+    let own_tools = r#"
+        for _, name in ipairs({ "one", "two", "three", "four" }) do
+          tools[name] = tool(name, { function() end }, { system_prompt = "Prompt of " .. name .. "." })
+        end
+        tools.groups = { pair = { tools = { "two", "three" }, system_prompt = "Prompt of pair." } }"#;
+    let mut editor = editor();
+    editor.lua(own_tools);
+    configure(&editor, &[(&provider, &server)]);
+    editor.lua("chat = require('lathe').chat({ tools = { 'one', 'pair' } }) send('hello')");
+    editor.wait_buffer("One.");
+    editor.wait_lua("not chat.is_running");
+    editor.lua("assert(chat.tool_registry:add('four')) send('more')");
+    editor.wait_buffer("Two.");
+    editor.wait_lua("not chat.is_running");
+    editor.lua("vim.schedule(function() vim.cmd('qa!') end)");
+    editor.wait_exit();
+    let home = std::mem::replace(&mut editor.home, tempfile::tempdir().unwrap());
+    let resumed = Setup::default().home(home).start();
+    resumed.lua(PRELUDE);
+    prepare(&resumed);
+    resumed.lua(own_tools);
+    configure(&resumed, &[(&provider, &server)]);
+    resumed.lua("vim.ui.select = function(items, _, done) done(items[1]) end vim.cmd('Lathe resume')");
+    resumed.wait_lua("require('lathe').last_chat() ~= nil and #require('lathe').last_chat().messages > 3");
+    resumed.lua("chat = require('lathe').last_chat() send('Go on')");
+    resumed.wait_buffer("Three.");
+    let texts = |number: usize| -> (Vec<String>, Vec<String>) {
+        let body = &server.received()[number].body;
+        let list = |value: &Value, place: &str| -> Vec<String> {
+            value.as_array().unwrap().iter().filter_map(|one| one.pointer(place)?.as_str().map(str::to_owned)).collect()
+        };
+        let system: Vec<Value> = body["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|message| message["role"] == "system")
+            .cloned()
+            .collect();
+        (list(&body["tools"], "/function/name"), list(&Value::Array(system), "/content"))
+    };
+    let ((tools_before, prompts_before), (tools_after, prompts_after)) = (texts(0), texts(1));
+    assert_eq!(tools_before, ["one", "two", "three"]);
+    assert_eq!(tools_after[..3], tools_before);
+    assert_eq!(prompts_after[..prompts_before.len()], prompts_before, "{prompts_after:?}");
+    assert_eq!(prompts_after.last().unwrap(), "Prompt of four.");
+    assert_eq!(texts(2), (tools_after, prompts_after), "the same after it was resumed");
+}
+
+#[test]
 fn the_empty_table_is_an_object_in_tools_body_parameters_and_defaults() {
     let provider = provider("gemini");
     let server = Server::start(vec![answers::gemini_answer(&say("Yes."))]);
