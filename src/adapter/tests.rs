@@ -203,6 +203,7 @@ fn odd() -> impl Strategy<Value = Value> {
         json!({}),
         json!([null, "a", {"type": "text", "text": "t"}]),
         json!({"type": "tool_use", "id": "i", "name": "n", "input": {}}),
+        json!({"type": "input_json_delta", "partial_json": "{"}),
         json!({"type": "function_call", "call_id": "c", "name": "n", "arguments": "{}"}),
         json!({"parts": [{"functionCall": {"name": "n", "args": {}}}, {"text": "t", "thoughtSignature": "s"}]}),
         json!({"role": "assistant", "content": "t", "tool_calls": [{"function": {"name": "n", "arguments": {}}}]}),
@@ -211,21 +212,9 @@ fn odd() -> impl Strategy<Value = Value> {
 
 /// Events whose fields and types exist, with anything in them.
 fn event() -> impl Strategy<Value = Value> {
-    let kinds = prop::sample::select(vec![
-        "message_start",
-        "content_block_start",
-        "content_block_delta",
-        "content_block_stop",
-        "message_delta",
-        "message_stop",
-        "message",
-        "response.output_item.added",
-        "response.output_item.done",
-        "response.output_text.delta",
-        "response.function_call_arguments.delta",
-        "response.completed",
-        "error",
-    ]);
+    use super::known::kinds;
+    let kinds = [kinds::ANTHROPIC_EVENTS, kinds::OPENAI_RESPONSE_EVENTS, &["message", "response"]].concat();
+    let kinds = prop::sample::select(kinds);
     let fields = prop::sample::select(vec![
         "index",
         "content_block",
@@ -369,6 +358,55 @@ fn an_id_goes_back_as_it_came_on_every_wire_and_in_a_form_that_others_take() {
         assert_eq!(sent(&said).matches(&long).count(), 2, "{name}: the call and its result");
         if *wire != Wire::Ollama {
             assert!(!sent(&foreign(&said)).contains(&long), "{name}");
+        }
+    }
+}
+
+/// An answer of one piece of this kind, with its fields.
+fn of_kind(wire: Wire, kind: &str) -> Vec<u8> {
+    let piece = json!({"type": kind, "id": "i", "call_id": "i", "tool_use_id": "i", "name": "f", "input": {}, "arguments": "{}",
+        "content": [], "text": "t", "summary": [], "status": "completed", "own": {"kept": true}});
+    match wire {
+        Wire::OpenAi => {
+            let delta = json!({"content": [piece], "tool_calls": null});
+            stream(&[json!({"choices": [{"delta": delta, "finish_reason": "stop"}]})])
+        }
+        Wire::OpenAiResponses => stream(&[
+            json!({"type": "response.output_item.done", "output_index": 0, "item": piece}),
+            json!({"type": "response.completed", "response": {"status": "completed"}}),
+        ]),
+        Wire::Anthropic => stream(&[
+            json!({"type": "content_block_start", "index": 0, "content_block": piece}),
+            json!({"type": "content_block_delta", "index": 0, "delta": piece}),
+            json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
+        ]),
+        Wire::Gemini => {
+            let part = json!({kind: {"own": true}, "text": if kind == "text" { json!("t") } else { Value::Null }});
+            stream(&[json!({"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]})])
+        }
+        Wire::Ollama => unreachable!("it has no kinds"),
+    }
+}
+
+#[test]
+fn every_kind_that_providers_know_is_read_or_passed_over_and_can_be_sent_back() {
+    use super::known::kinds;
+    for (wire, kinds) in [
+        (Wire::Anthropic, kinds::ANTHROPIC_BLOCKS),
+        (Wire::Anthropic, kinds::ANTHROPIC_DELTAS),
+        (Wire::OpenAiResponses, kinds::OPENAI_RESPONSE_ITEMS),
+        (Wire::Gemini, kinds::GEMINI_PARTS),
+        (Wire::OpenAi, kinds::MISTRAL_CHUNKS),
+    ] {
+        for kind in kinds {
+            let found = items(wire, &of_kind(wire, kind));
+            assert!(matches!(found.last(), Some(Item::End { .. })), "{kind}: {found:?}");
+            let said = saved(&message(&found));
+            let results: Vec<Message> = match &said {
+                Message::Llm { calls, .. } => calls.iter().map(|call| result(&call.wire_id, "r", false)).collect(),
+                _ => Vec::new(),
+            };
+            body_of(wire, &[&[user("?"), said][..], &results].concat());
         }
     }
 }
