@@ -1,2 +1,2 @@
 -- What the library must have been built from to fit the Lua beside it. Written by the build; `lathe.core` compares.
-return "3dca7c54be07e486"
+return "045ee30dc1e2f710"

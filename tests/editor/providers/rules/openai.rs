@@ -75,12 +75,11 @@ pub fn chat(body: &Value, server: Chat) -> Verdict {
                 {
                     return refuse("The reasoning_content in the thinking mode must be passed back to the API.");
                 }
-                if calls.is_some() {
-                    if let Some((field, value)) = server.kept
-                        && serde_json::from_str::<Value>(value).ok().as_ref() != message.get(field)
-                    {
-                        return refuse(format!("{field} is {}", message[field]));
-                    }
+                if calls.is_some()
+                    && let Some((field, value)) = server.kept
+                    && serde_json::from_str::<Value>(value).ok().as_ref() != message.get(field)
+                {
+                    return refuse(format!("{field} is {}", message[field]));
                 }
             }
             "tool" => {
