@@ -20,15 +20,7 @@ fn the_list_stands_beside_the_chat_and_comes_before_the_first_chat() {
     ] {
         let server = document(json!({"data": [{"id": "b"}, {"id": "a"}]}));
         let editor = editor();
-        editor.lua_with(
-            r#"
-            local url, chat_url = ...
-            local adapters = require("lathe.adapters")
-            require("lathe").setup({ adapters = { http = { here = adapters.extend("openai_compatible", {
-              env = { url = url, chat_url = chat_url } }) } } })
-            adapters.models("here", function(names, message) found = table.concat(names or { message }, " ") end)"#,
-            vec![server.url.as_str().into(), chat_url.into()],
-        );
+        editor.run_with("beside", vec![server.url.as_str().into(), chat_url.into()]);
         editor.wait_lua("found ~= nil");
         assert_eq!(editor.lua_text("return found"), "a b", "{chat_url}");
         assert_eq!(server.received()[0].path, list_url);
@@ -42,13 +34,7 @@ fn a_key_from_a_command_is_found_before_the_first_chat_and_a_chat_works_after_th
     let server = provider.serve(vec![super::say("Hello.")]);
     let editor = editor();
     super::configure(&editor, &[(&provider, &server)]);
-    editor.lua(&format!(
-        r#"
-        local adapters = require("lathe.adapters")
-        local own = adapters.extend(require("lathe.config").get().adapters.http.groq, {{ env = {{ api_key = "cmd:echo {}" }} }})
-        adapters.models(own, function(names, message) found = table.concat(names or {{ message }}, " ") end)"#,
-        super::SECRET
-    ));
+    editor.run_with("by_command", vec![super::SECRET.into()]);
     editor.wait_lua("found ~= nil");
     assert_eq!(editor.lua_text("return found"), "m-1 m-2");
     editor.lua("chat = require('lathe').chat({}) send('hello')");
@@ -69,15 +55,7 @@ fn what_lists_tell_of_models_is_known_and_the_rest_from_the_table() {
     ], "object": "list"});
     let server = document(list);
     let editor = editor();
-    editor.lua_with(
-        r#"
-        local adapters = require("lathe.adapters")
-        adapter = assert(adapters.resolve(adapters.extend("openrouter", { env = { url = ... } })))
-        before = adapters.facts(adapter, "big")
-        adapters.models(adapter, function(names) found = names end)
-        facts = function(model) return vim.json.encode(adapters.facts(adapter, model)) end"#,
-        vec![server.url.as_str().into()],
-    );
+    editor.run_with("told", vec![server.url.as_str().into()]);
     editor.wait_lua("found ~= nil");
     assert!(editor.lua_bool("return next(before) == nil"));
     let facts =
@@ -97,17 +75,7 @@ fn what_lists_tell_of_models_is_known_and_the_rest_from_the_table() {
 #[test]
 fn every_default_model_is_in_one_place_with_its_date() {
     let editor = editor();
-    editor.lua(
-        r#"
-        local facts = require("lathe.adapters.model_facts")
-        assert(facts.date:find("^%d%d%d%d%-%d%d%-%d%d$"))
-        for _, name in ipairs(require("lathe.adapters").names()) do
-          local adapter = assert(require("lathe.adapters").resolve(name))
-          local default = vim.tbl_get(adapter, "schema", "model", "default")
-          local own = name == "openai_responses" and facts.defaults.openai or facts.defaults[name]
-          assert(default == own, name)
-        end"#,
-    );
+    editor.run("check_defaults");
 }
 
 #[test]
@@ -129,14 +97,7 @@ fn copilot_lists_the_chat_models_that_policy_allows() {
         text(200, "content-type: application/json\r\n", &body.to_string())
     });
     let editor = editor();
-    editor.lua_with(
-        r#"
-        local adapters = require("lathe.adapters")
-        adapters.models(adapters.extend("copilot", { env = { token_url = ... } }), function(names, message)
-          found = table.concat(names or { message }, " ")
-        end)"#,
-        vec![format!("{}/token", server.url).into()],
-    );
+    editor.run_with("copilot", vec![format!("{}/token", server.url).into()]);
     editor.wait_lua("found ~= nil");
     assert_eq!(editor.lua_text("return found"), "chat-1 chat-2");
 }

@@ -8,23 +8,10 @@ use crate::chat::PRELUDE;
 use crate::support::server::{Reply, Server, stream};
 use crate::support::{Editor, Setup};
 
-/// Tools whose tables have many keys, in whatever order a process keeps them.
-const MANY_KEYS: &str = r#"
-    local properties = {}
-    for _, name in ipairs(vim.split("zeta eta theta iota kappa lambda my ny xi omikron pi rho sigma tau", " ")) do
-      properties[name] = { type = "object", description = name, title = name, default = {}, additionalProperties = false,
-        properties = { a = { type = "string", minLength = 1, maxLength = 9, pattern = "^a" }, b = { type = "array", default = {}, items = {} } } }
-    end
-    tools.many = tool("many", { function() return { status = "success", data = 1 } end }, parameters("many", properties, { "zeta" }))"#;
-
 fn open(editor: &Editor, provider: &Provider, server: &Server) {
-    editor.lua(MANY_KEYS);
+    editor.run("many_keys");
     configure(editor, &[(provider, server)]);
-    editor.lua(
-        r#"
-        chat = require("lathe").chat({ tools = { "calculator", "many", "list.buffers", "bad" } })
-        chat.adapter.body = { metadata = { k = "v", a = { z = 1, b = { y = 2, c = {} } } }, user = "u", seed = 7 }"#,
-    );
+    editor.run("open_many");
 }
 
 fn bytes(server: &Server) -> Vec<Vec<u8>> {
@@ -80,7 +67,7 @@ fn a_chat_that_is_resumed_begins_with_the_bytes_it_had_before() {
         let editor = Setup::default().home(home).start();
         editor.lua(PRELUDE);
         prepare(&editor);
-        editor.lua(MANY_KEYS);
+        editor.run("many_keys");
         configure(&editor, &[(&provider, &server)]);
         editor.lua("vim.ui.select = function(items, _, done) done(items[1]) end vim.cmd('Lathe resume')");
         editor.wait_lua("require('lathe').last_chat() ~= nil and #require('lathe').last_chat().messages > 5");
@@ -120,13 +107,8 @@ fn parts(body: &str) -> (String, String, String) {
 fn what_is_added_in_mid_chat_has_its_tools_and_prompts_at_the_end() {
     let provider = provider("openai");
     let server = Server::answering(|_, number| answers::openai_answer(&say(["One.", "Two.", "Three."][number])));
-    let own_tools = r#"
-        for _, name in ipairs({ "one", "two", "three", "four" }) do
-          tools[name] = tool(name, { function() end }, { system_prompt = "Prompt of " .. name .. "." })
-        end
-        tools.groups = { pair = { tools = { "two", "three" }, system_prompt = "Prompt of pair." } }"#;
     let mut editor = editor();
-    editor.lua(own_tools);
+    editor.run("own_tools");
     configure(&editor, &[(&provider, &server)]);
     editor.lua("chat = require('lathe').chat({ tools = { 'one', 'pair' } }) send('hello')");
     editor.wait_buffer("One.");
@@ -140,7 +122,7 @@ fn what_is_added_in_mid_chat_has_its_tools_and_prompts_at_the_end() {
     let resumed = Setup::default().home(home).start();
     resumed.lua(PRELUDE);
     prepare(&resumed);
-    resumed.lua(own_tools);
+    resumed.run("own_tools");
     configure(&resumed, &[(&provider, &server)]);
     resumed.lua("vim.ui.select = function(items, _, done) done(items[1]) end vim.cmd('Lathe resume')");
     resumed.wait_lua("require('lathe').last_chat() ~= nil and #require('lathe').last_chat().messages > 3");
@@ -174,13 +156,7 @@ fn the_empty_table_is_an_object_in_tools_body_parameters_and_defaults() {
     let server = Server::start(vec![answers::gemini_answer(&say("Yes."))]);
     let editor = editor();
     open_chat(&editor, &[(&provider, &server)]);
-    editor.lua(
-        r#"
-        chat.adapter.available_tools = { google_search = { callback = function(_, meta)
-          table.insert(meta.tools, { google_search = {} }) end } }
-        assert(chat.tool_registry:add("google_search"))
-        send("Search")"#,
-    );
+    editor.run("search");
     editor.wait_buffer("Yes.");
     let body = server.received().into_iter().find(|received| received.method == "POST").unwrap().body;
     assert!(body["tools"].as_array().unwrap().contains(&json!({"google_search": {}})), "{}", body["tools"]);
@@ -188,19 +164,9 @@ fn the_empty_table_is_an_object_in_tools_body_parameters_and_defaults() {
     let server = Server::start(vec![answers::openai_answer(&say("Yes."))]);
     let provider = super::provider("openai");
     let editor = super::editor();
-    editor.lua(
-        r#"
-        local own = { type = "object", default = {} }
-        tools.calculator = tool("calculator", { function() end }, parameters("calculator", {
-          plain = { default = {} }, own = own, list = { type = "array", default = {} }, open = {} }, {}))"#,
-    );
+    editor.run("empty_defaults");
     open_chat(&editor, &[(&provider, &server)]);
-    editor.lua(
-        r#"
-        chat.adapter.parameters = { metadata = {}, stop = {}, logit_bias = {} }
-        chat.adapter.body = { provider = { order = {}, prefs = {} } }
-        send("hello")"#,
-    );
+    editor.run("empty_fields");
     editor.wait_buffer("Yes.");
     let body = server.received()[0].body.clone();
     assert_eq!((&body["metadata"], &body["stop"], &body["logit_bias"]), (&json!({}), &json!([]), &json!({})));

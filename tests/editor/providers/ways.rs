@@ -47,18 +47,7 @@ fn openai(received: &Received) -> Reply {
 fn a_key_of_openai_alone_reaches_a_current_model_by_responses() {
     let server = Server::answering(|received, _| openai(received));
     let editor = editor();
-    editor.lua_with(
-        r#"
-        for name in pairs(vim.fn.environ()) do
-          if name:find("_KEY$") or name == "HF_TOKEN" then vim.env[name] = nil end
-        end
-        vim.env.OPENAI_API_KEY = "sk-own"
-        require("lathe.adapters.openai").env.url = ...
-        require("lathe").setup({ interactions = { chat = { tools = tools } } })
-        chat = require("lathe").chat({ tools = { "calculator" } })
-        send("hello")"#,
-        vec![server.url.as_str().into()],
-    );
+    editor.run_with("one_key", vec![server.url.as_str().into()]);
     editor.wait_buffer("By responses.");
     let body = &server.received()[0].body;
     let old = ["gpt-5", "gpt-5-mini", "o3"];
@@ -101,15 +90,7 @@ fn an_adapter_may_name_its_wire_and_address_by_the_model_and_what_fails_in_that_
     });
     let editor = editor();
     open_chat(&editor, &[(&provider("openai_compatible"), &server)]);
-    editor.lua_with(
-        r#"
-        root = ...
-        chat.adapter.wire = function(_, model) return model:find("^c") and "anthropic" or "openai" end
-        chat.adapter.url = function(_, model) return root .. (model:find("^c") and "/messages" or "/chat") end
-        chat.adapter.dialect = function(_, model) return { no_strict = model:find("^c") ~= nil } end
-        chat.adapter.model = "c-1" send("hello")"#,
-        vec![server.url.as_str().into()],
-    );
+    editor.run_with("by_model", vec![server.url.as_str().into()]);
     editor.wait_buffer("By messages.");
     editor.wait_lua("not chat.is_running");
     editor.lua("chat.adapter.model = 'g-1' send('hello')");
@@ -176,13 +157,7 @@ fn copilot(received: &Received) -> Reply {
 }
 
 fn copilot_chat(editor: &Editor, server: &Server) {
-    editor.lua(
-        r"tools.shot = tool('shot', { function() return { status = 'success', data = 1 } end }, { output = {
-          success = function(self, _, meta)
-            local picture = { kind = 'image', data = '\137PNG\r\n\26\n\0\0\1' }
-            meta.tools.chat:add_tool_output(self, { content = 'look', attachments = { picture } })
-          end } })",
-    );
+    editor.run("shot");
     open_chat(editor, &[(&provider("copilot"), server)]);
     editor.lua("chat.tool_registry:add('shot')");
 }
@@ -279,9 +254,8 @@ fn the_sign_in_is_found_where_the_official_clients_keep_it() {
         let home = editor.home.path().to_owned();
         fs::remove_file(home.join("config/github-copilot/apps.json")).unwrap();
         store(&home);
-        editor.lua_with(
-            "local home, token = ... vim.env.PATH = home .. '/bin:' .. vim.env.PATH vim.env.COPILOT_HOME = home .. '/cli' \
-             vim.env.COPILOT_GITHUB_TOKEN = token",
+        editor.run_with(
+            "sign_in",
             vec![home.to_str().unwrap().into(), if name == "environment" { token } else { "" }.into()],
         );
         copilot_chat(&editor, &server);
