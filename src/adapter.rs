@@ -13,10 +13,12 @@ mod names;
 mod ollama;
 mod openai;
 mod openai_responses;
+mod raw;
 mod reader;
 mod request;
 pub mod scripted;
 mod sse;
+mod tables;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -27,6 +29,7 @@ pub use item::{EndReason, Item, ProviderCall};
 pub use names::Names;
 pub(crate) use names::{MAX_NAME_BYTES, shorten};
 pub use request::{Asked, BuildInput, Built, Dialect, Origin, ToolDefinition};
+pub use tables::read as read_tables;
 
 /// A wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -111,10 +111,15 @@ impl Exports<'_> {
             Ok(())
         })?;
         self.table.raw_set("drain", &drain)?;
+        let drain_of_replies = drain.clone();
         self.add("start", move |lua, pump, performers: Value| {
-            if pump.set_performers(Performers::read(lua, performers)?) {
-                pump.waker.open(lua, &drain)?;
-            }
+            pump.set_performers(Performers::read(lua, performers)?);
+            pump.open(lua, &drain)?;
+            Ok(Value::Nil)
+        })?;
+        self.add("start_replies", move |lua, pump, reply: mlua::Function| {
+            pump.set_early(reply);
+            pump.open(lua, &drain_of_replies)?;
             Ok(Value::Nil)
         })?;
         self.add("keep_outputs", |_, pump, table: Value| {

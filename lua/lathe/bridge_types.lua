@@ -16,6 +16,7 @@ error("lathe.bridge_types is for the language server only")
 ---@field model string?
 ---@field tools string[]
 ---@field groups string[]
+---@field prompts string[] whose prompts it has, in order
 
 ---A chat that was read from a file.
 ---@class (exact) lathe.LoadedChat
@@ -25,6 +26,7 @@ error("lathe.bridge_types is for the language server only")
 ---@field model string?
 ---@field tools string[]
 ---@field groups string[]
+---@field prompts string[]
 ---@field copied "busy"|"read_only"|"elsewhere"|nil why it goes on in a copy
 ---@field loaded userdata for `restore_chat`
 
@@ -75,6 +77,7 @@ error("lathe.bridge_types is for the language server only")
 ---@field version string
 ---@field interface string what it was built from, as `lathe.interface` says
 ---@field start fun(performers: lathe.Performers)
+---@field start_replies fun(reply: fun(number: integer, value: any, message: string?)) who gets them before `start`
 ---@field open_chat fun(o: lathe.ChatSettings): integer
 ---@field submit fun(o: { chat: integer })
 ---@field retry fun(o: { chat: integer })

@@ -107,11 +107,23 @@ end
 
 local waiting = {} ---@type table<integer, fun(value: any, message: string?)> by the number of the reply
 
+local is_answered = false
+
 ---Calls a slow export.
 ---@param name string
 ---@param fields table?
 ---@param callback fun(value: any, message: string?) gets what it answers, later, on the main loop; nil: what went wrong
 function M.ask(name, fields, callback)
+  if not is_answered then
+    -- Before the first chat nobody else takes replies.
+    M.lib.start_replies(function(...)
+      local ok, err = pcall(M.deliver, ...)
+      if not ok then
+        require("lathe.log").error(tostring(err))
+      end
+    end)
+    is_answered = true
+  end
   waiting[M.lib[name](fields)] = callback
 end
 

@@ -23,6 +23,14 @@ M.below = {
   prefixItems = "list",
 }
 
+---Whether a schema is one of lists.
+---@param schema table
+---@return boolean
+local function takes_lists(schema)
+  local kind = schema.type
+  return kind == "array" or (type(kind) == "table" and vim.list_contains(kind, "array"))
+end
+
 ---A copy of a schema in which empty tables that JSON Schema wants as objects are objects: Lua cannot tell `{}`
 ---from `[]`.
 ---@param schema any
@@ -39,7 +47,8 @@ local function with_objects(schema)
     local kind = M.below[key]
     local says_nothing = key == "required" and type(child) == "table" and next(child) == nil
     if (type(child) ~= "table" or not kind) and not says_nothing then
-      local is_object = key == "default" and schema.type == "object" and type(child) == "table" and next(child) == nil
+      local is_empty = type(child) == "table" and next(child) == nil
+      local is_object = key == "default" and is_empty and not takes_lists(schema)
       result[key] = is_object and vim.empty_dict() or child
     elseif kind == "schema" then
       result[key] = with_objects(child)

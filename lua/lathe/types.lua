@@ -33,6 +33,7 @@ error("lathe.types is for the language server only")
 ---@field saved_id string? the name of its file, without the ending
 ---@field noted_adapter lathe.Adapter? what the file says is its adapter
 ---@field noted_changes integer? which tools the file says are in use
+---@field prompt_order string[]? whose system prompts requests have, in order
 ---@field wanted { adapter: string|table|function|nil, model: string? } what it was opened with
 ---@field render lathe.Render
 ---@field is_running boolean a turn runs
@@ -105,20 +106,34 @@ error("lathe.types is for the language server only")
 ---@class lathe.Adapter
 ---@field name string
 ---@field formatted_name? string
----@field wire string
+---@field wire string|fun(self: lathe.Adapter, model: string?): string
 ---@field model? string wins over `schema.model.default`
----@field url? string may hold `${name}` of `env`
+---@field url? string|fun(self: lathe.Adapter, model: string?): string may hold `${name}` of `env`
 ---@field env? table<string, string|fun(adapter: lathe.Adapter): string> a variable's name, `cmd:…`, `schema.…`, or the value
 ---@field headers? table<string, string> may hold `${name}` of `env`
+---@field headers_with? lathe.AdapterHeadersWith
 ---@field parameters? table fields of the body
 ---@field body? table fields of the body that win over all others
----@field schema? table<string, { default: any, mapping: string?, enabled: any, required: boolean? }> settings; mapped to `parameters`
----@field dialect? lathe.AdapterDialect
+---@field schema? table<string, lathe.AdapterSetting>
+---@field dialect? lathe.AdapterDialect|fun(self: lathe.Adapter, model: string?): lathe.AdapterDialect?
 ---@field models? lathe.AdapterModels where the list of models is
 ---@field opts? lathe.AdapterOpts
 ---@field turns? lathe.ScriptedTurn[]|fun(messages: lathe.Message[]): lathe.ScriptedTurn?
 ---@field available_tools? table<string, lathe.AdapterTool> tools that the provider runs by itself
 ---@field handlers? table
+
+---Headers of some requests only.
+---@class lathe.AdapterHeadersWith
+---@field pictures? table<string, string> when pictures go along
+---@field results? table<string, string> when the newest message is the result of a call
+---@field prompt? table<string, string> when it is the user's
+
+---A setting, and where in the body its value goes.
+---@class lathe.AdapterSetting
+---@field default? any the value, or a function of the adapter that gives it
+---@field mapping? string|fun(self: lathe.Adapter): string? the field that holds it, under `parameters`; of a function: the place itself
+---@field enabled? boolean|fun(self: lathe.Adapter): boolean?
+---@field required? boolean no request goes out without a value
 
 ---A tool of the provider.
 ---@class lathe.AdapterTool
@@ -126,13 +141,19 @@ error("lathe.types is for the language server only")
 ---@field enabled? boolean|fun(adapter: lathe.Adapter): boolean?
 ---@field callback fun(self: lathe.Adapter, meta: { tools: table[] }) adds to the tools of the body; may change the adapter
 ---@field system_prompt? string|fun(schema: table): string?
----@field opts? { client_tool: string? } the path of the entry that runs its part here: `interactions.chat.tools.<name>`
+---@field opts? lathe.AdapterToolOpts
+
+---@class lathe.AdapterToolOpts
+---@field client_tool? string the path of the entry that runs its part here: `interactions.chat.tools.<name>`
+---@field visible? boolean whether lists show it; default true
 
 ---How a server differs from others that speak the same format.
 ---@class lathe.AdapterDialect
 ---@field call_id_length? integer ids of calls must have exactly so many letters and digits
 ---@field answer_between? boolean the model must say something between a result and a message of the user
----@field reasoning_back? string field in which the reasoning that led to calls must come back
+---@field reasoning_back? string field in which reasoning must come back with each answer once there are tools, an empty one too
+---@field thinking_parts? boolean thinking comes as parts of the content, and goes back so
+---@field eager_input? boolean it sends the input of calls as the model writes it
 ---@field keep? string[] fields of the model's message that must come back as they are
 ---@field no_strict? boolean it refuses to enforce schemas
 ---@field no_answer_schema? boolean it takes no schema of the answer
@@ -142,6 +163,8 @@ error("lathe.types is for the language server only")
 ---@field list? string field of the answer that holds the list; default "data"
 ---@field id? string field of an entry that holds the name; default "id"
 ---@field prefix? string what names begin with and requests do not
+---@field beside? boolean `url` is that of the chat; the list stands beside it
+---@field takes? fun(entry: table): boolean? which entries are models to chat with
 
 ---@class lathe.AdapterOpts
 ---@field stream? boolean default true

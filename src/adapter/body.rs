@@ -17,7 +17,7 @@ pub fn put_tools(
     input: &BuildInput<'_>,
     names: &Names,
     faults: &mut Vec<String>,
-    describe: impl Fn(&ToolDefinition, &str) -> Result<Value, String>,
+    describe: impl FnMut(&ToolDefinition, &str) -> Result<Value, String>,
     wrap: impl Fn(Vec<Value>) -> Vec<Value>,
 ) {
     match input.tools_override {
@@ -51,7 +51,7 @@ fn described(
     input: &BuildInput<'_>,
     names: &Names,
     faults: &mut Vec<String>,
-    describe: impl Fn(&ToolDefinition, &str) -> Result<Value, String>,
+    mut describe: impl FnMut(&ToolDefinition, &str) -> Result<Value, String>,
 ) -> Vec<Value> {
     let own: HashSet<&str> =
         input.extra_tools.iter().filter_map(|tool| tool.get("name").and_then(Value::as_str)).collect();
@@ -72,14 +72,6 @@ fn described(
         }
     }
     list
-}
-
-/// Arguments as an object. Those of the history are one; of another one nothing is sent.
-pub fn object(arguments: &str) -> Value {
-    match serde_json::from_str(arguments) {
-        Ok(object @ Value::Object(_)) => object,
-        _ => Value::Object(Map::new()),
-    }
 }
 
 /// JSON text of arguments.

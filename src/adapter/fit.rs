@@ -1,6 +1,9 @@
 //! Makes an author's schema one that OpenAI takes as the parameters of a function. What is sent may be looser than what the
 //! author wrote: lathe checks every call against the author's own schema.
 
+mod closed;
+
+pub use closed::StrictTools;
 use serde_json::{Map, Value, json};
 
 use crate::schema::normalise;
@@ -16,6 +19,32 @@ const MAX_REFERENCES: usize = 8;
 /// # Errors
 /// Why no such schema can be made; the tool cannot be offered then.
 pub fn parameters(author: &Value) -> Result<Value, String> {
+    let mut schema = object_schema(author)?;
+    schema.insert("type".to_owned(), json!("object"));
+    loosen_top(&mut schema);
+    if !schema.entry("properties").or_insert_with(|| json!({})).is_object() {
+        return Err("its `properties` are not an object".to_owned());
+    }
+    let mut schema = Value::Object(schema);
+    add_items(&mut schema);
+    Ok(schema)
+}
+
+/// The parameters as their author wrote them, as an object schema, for a provider that takes all of JSON Schema (R051).
+///
+/// # Errors
+/// As [`parameters`].
+pub fn whole(author: &Value) -> Result<Value, String> {
+    let mut schema = object_schema(author)?;
+    schema.insert("type".to_owned(), json!("object"));
+    if !schema.entry("properties").or_insert_with(|| json!({})).is_object() {
+        return Err("its `properties` are not an object".to_owned());
+    }
+    Ok(Value::Object(schema))
+}
+
+/// The words of a schema of an object.
+fn object_schema(author: &Value) -> Result<Map<String, Value>, String> {
     let mut schema = match normalise(author.clone()) {
         Value::Null | Value::Bool(true) => Map::new(),
         Value::Object(schema) => schema,
@@ -28,13 +57,6 @@ pub fn parameters(author: &Value) -> Result<Value, String> {
         Some(Value::Array(types)) if types.iter().any(|one| one == "object") => {}
         Some(other) => return Err(format!("its parameters must be of type \"object\", not {other}")),
     }
-    schema.insert("type".to_owned(), json!("object"));
-    loosen_top(&mut schema);
-    if !schema.entry("properties").or_insert_with(|| json!({})).is_object() {
-        return Err("its `properties` are not an object".to_owned());
-    }
-    let mut schema = Value::Object(schema);
-    add_items(&mut schema);
     Ok(schema)
 }
 

@@ -1,8 +1,6 @@
 //! The codec of Google's generateContent: a history becomes a request's body, the events of an answer become items. The
 //! signatures of thoughts go back with the parts that they came with.
 
-mod schema;
-
 use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value, json};
@@ -12,7 +10,7 @@ use super::item::ProviderCall;
 use super::names::Names;
 use super::reader::{Answer, Codec, Reader, arguments_text, take_text, text_at};
 use super::request::{Asked, BuildInput, Built, ToolDefinition};
-use super::{fault, fit, known};
+use super::{fault, fit, known, raw};
 use crate::message::{Attachment, Call, Message, Opaque};
 
 /// Stands for the signature of a call that no model of this provider made; without one it refuses the request.
@@ -29,7 +27,7 @@ pub fn build(input: BuildInput<'_>) -> Built {
         && let Value::Object(config) = body.entry("generationConfig").or_insert(json!({}))
     {
         config.entry("responseMimeType").or_insert(json!("application/json"));
-        config.entry("responseSchema").or_insert_with(|| schema::translate(answer));
+        config.entry("responseJsonSchema").or_insert_with(|| answer.clone());
     }
     let needs_signature = wants_signatures(&input.origin.model);
     let mut system = Vec::new();
@@ -80,7 +78,7 @@ pub fn build(input: BuildInput<'_>) -> Built {
     body.insert("contents".to_owned(), Value::Array(contents));
     let wrap = |tools: Vec<Value>| vec![json!({"functionDeclarations": tools})];
     put_tools(&mut body, &input, &names, &mut faults, describe, wrap);
-    Built { body: Value::Object(body), names, faults }
+    Built { body: Value::Object(body), names, faults, prefix: String::new() }
 }
 
 /// From its third generation on the provider wants signatures.
@@ -117,12 +115,18 @@ fn kept_parts(opaque: &Opaque, content: &str, calls: &[Call], names: &Names) -> 
                     kept.push(call_part(fields.clone(), call, names));
                 }
             }
+            None if is_empty_text(part) => {}
             None => kept.push(part.clone()),
         }
     }
     let others = calls.iter().enumerate().filter(|(number, _)| !used.contains(number));
     kept.extend(others.map(|(_, call)| call_part(Map::new(), call, names)));
     kept
+}
+
+/// A text without letters and without a signature says nothing, and is refused.
+fn is_empty_text(part: &Value) -> bool {
+    part["text"] == "" && part.get("thoughtSignature").is_none()
 }
 
 /// The id that the provider gave a call, when it gave one and that is still the call's.
@@ -140,7 +144,7 @@ fn call_part(mut kept: Map<String, Value>, call: &Call, names: &Names) -> Value 
         function.insert("id".to_owned(), id);
     }
     function.insert("name".to_owned(), json!(names.wire(&call.name)));
-    function.insert("args".to_owned(), body::object(&call.arguments));
+    function.insert("args".to_owned(), raw::object(&call.arguments));
     let mut part = Map::from_iter([("functionCall".to_owned(), Value::Object(function))]);
     part.extend(kept);
     Value::Object(part)
@@ -167,13 +171,13 @@ fn result_part(name: &str, id: Option<&str>, content: &str, is_error: bool) -> V
 }
 
 fn describe(tool: &ToolDefinition, name: &str) -> Result<Value, String> {
-    let parameters = fit::parameters(&tool.parameters)?;
+    let parameters = fit::whole(&tool.parameters)?;
     let mut function = Map::new();
     function.insert("name".to_owned(), json!(name));
     function.insert("description".to_owned(), json!(tool.description.as_deref().unwrap_or(&tool.name)));
     // An object without properties is refused: no parameters at all says the same.
-    if parameters["properties"].as_object().is_some_and(|properties| !properties.is_empty()) {
-        function.insert("parameters".to_owned(), schema::translate(&parameters));
+    if parameters != json!({"type": "object", "properties": {}}) {
+        function.insert("parametersJsonSchema".to_owned(), parameters);
     }
     Ok(Value::Object(function))
 }
@@ -234,7 +238,13 @@ impl Codec for Contents {
 impl Contents {
     fn part(&mut self, mut part: Map<String, Value>, answer: &mut Answer) {
         if part.get("thought") == Some(&Value::Bool(true)) {
-            return answer.reasoning(take_text(&mut part, "text").unwrap_or_default());
+            answer.reasoning(text_at(&part, "text"));
+            // A thought goes back only for its signature.
+            if part.contains_key("thoughtSignature") {
+                self.special = true;
+                self.parts.push(part);
+            }
+            return;
         }
         self.special |= part.contains_key("thoughtSignature");
         if let Some(Value::Object(mut function)) = part.remove("functionCall") {
@@ -249,7 +259,9 @@ impl Contents {
             self.parts.push(part);
         } else if let Some(text) = part.get("text").and_then(Value::as_str) {
             answer.text(text);
-            self.text(part);
+            if !text.is_empty() || part.contains_key("thoughtSignature") {
+                self.text(part);
+            }
         } else {
             self.special = true;
             self.ran(&part, answer);

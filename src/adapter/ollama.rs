@@ -9,7 +9,7 @@ use super::item::EndReason;
 use super::names::Names;
 use super::reader::{Answer, Codec, Reader, arguments_text, take_text, text_at};
 use super::request::{Asked, BuildInput, Built, ToolDefinition};
-use super::{fit, known};
+use super::{fit, known, raw};
 use crate::message::{Call, Message};
 
 /// Builds the body: the settings, then the messages, then the tools.
@@ -64,11 +64,11 @@ pub fn build(input: BuildInput<'_>) -> Built {
     }
     body.insert("messages".to_owned(), Value::Array(messages));
     put_tools(&mut body, &input, &names, &mut faults, describe, |tools| tools);
-    Built { body: Value::Object(body), names, faults }
+    Built { body: Value::Object(body), names, faults, prefix: String::new() }
 }
 
 fn call_of(call: &Call, names: &Names) -> Value {
-    let function = json!({"name": names.wire(&call.name), "arguments": body::object(&call.arguments)});
+    let function = json!({"name": names.wire(&call.name), "arguments": raw::object(&call.arguments)});
     json!({"id": call.wire_id, "function": function})
 }
 

@@ -1,7 +1,8 @@
 //! The codec of OpenAI's responses: a history becomes a request's body, the events of an answer become items. Reasoning
 //! and what the provider ran itself go back as they came.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde_json::{Map, Value, json};
 
@@ -26,6 +27,7 @@ pub fn build(input: BuildInput<'_>) -> Built {
         text.entry("format").or_insert(format);
     }
     let stores = body.get("store") != Some(&Value::Bool(false));
+    let mut own_ids: HashSet<&str> = HashSet::new();
     let mut items = Vec::with_capacity(input.messages.len());
     for message in input.messages {
         match message.as_ref() {
@@ -35,15 +37,18 @@ pub fn build(input: BuildInput<'_>) -> Built {
                 items.push(json!({"type": "message", "role": "user", "content": content}));
             }
             Message::Llm { content, calls, opaque, .. } => {
+                own_ids.extend(input.origin.own_ids(opaque.as_ref()));
                 // Ids mean something only together with the reasoning that they followed.
-                let kept =
-                    input.origin.of_model(opaque.as_ref()).and_then(|opaque| kept(opaque, calls, stores, &names));
-                items.extend(kept.unwrap_or_else(|| plain(content, calls, &names)));
+                let opaque = input.origin.of_model(opaque.as_ref());
+                let kept = opaque.and_then(|opaque| kept(opaque, calls, stores, &names, &own_ids));
+                items.extend(kept.unwrap_or_else(|| plain(content, calls, &names, &own_ids)));
             }
             Message::Tool { wire_id, content, .. } => {
                 let pictures = body::pictures(message, &input);
                 let output = if pictures.is_empty() { json!(content) } else { parts(content, pictures) };
-                items.push(json!({"type": "function_call_output", "call_id": legal_id(wire_id), "output": output}));
+                items.push(
+                    json!({"type": "function_call_output", "call_id": id_of(wire_id, &own_ids), "output": output}),
+                );
             }
         }
     }
@@ -51,7 +56,7 @@ pub fn build(input: BuildInput<'_>) -> Built {
     let no_strict = input.dialect.no_strict;
     let describe = |tool: &ToolDefinition, name: &str| function(tool, name, no_strict);
     put_tools(&mut body, &input, &names, &mut faults, describe, |tools| tools);
-    Built { body: Value::Object(body), names, faults }
+    Built { body: Value::Object(body), names, faults, prefix: String::new() }
 }
 
 fn message_item(role: &str, content: &str) -> Value {
@@ -59,19 +64,20 @@ fn message_item(role: &str, content: &str) -> Value {
 }
 
 fn parts(content: &str, pictures: &[Attachment]) -> Value {
-    let images = pictures.iter().map(|picture| json!({"type": "input_image", "image_url": body::data_url(picture)}));
+    let images = pictures
+        .iter()
+        .map(|picture| json!({"type": "input_image", "detail": "auto", "image_url": body::data_url(picture)}));
     std::iter::once(json!({"type": "input_text", "text": content})).chain(images).collect()
 }
 
-fn plain(content: &str, calls: &[Call], names: &Names) -> Vec<Value> {
-    let text = (!content.is_empty()).then(
-        || json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": content}]}),
-    );
-    text.into_iter().chain(calls.iter().map(|call| call_item(Map::new(), call, names))).collect()
+fn plain(content: &str, calls: &[Call], names: &Names, own_ids: &HashSet<&str>) -> Vec<Value> {
+    // Parts as the provider makes them would need its ids.
+    let text = (!content.is_empty()).then(|| json!({"type": "message", "role": "assistant", "content": content}));
+    text.into_iter().chain(calls.iter().map(|call| call_item(Map::new(), call, names, own_ids))).collect()
 }
 
 /// The items of an answer as they came, the calls in their places. None: some reasoning cannot go back.
-fn kept(opaque: &Opaque, calls: &[Call], stores: bool, names: &Names) -> Option<Vec<Value>> {
+fn kept(opaque: &Opaque, calls: &[Call], stores: bool, names: &Names, own_ids: &HashSet<&str>) -> Option<Vec<Value>> {
     let mut used = BTreeSet::new();
     let mut items = Vec::new();
     for item in opaque.data["items"].as_array()? {
@@ -83,7 +89,7 @@ fn kept(opaque: &Opaque, calls: &[Call], stores: bool, names: &Names) -> Option<
                 let call = calls.get(number).filter(|_| used.insert(number))?;
                 let mut fields = item.as_object()?.clone();
                 fields.shift_remove("call");
-                items.push(call_item(fields, call, names));
+                items.push(call_item(fields, call, names, own_ids));
             }
             None => items.push(item.clone()),
         }
@@ -91,12 +97,16 @@ fn kept(opaque: &Opaque, calls: &[Call], stores: bool, names: &Names) -> Option<
     (used.len() == calls.len()).then_some(items)
 }
 
-fn call_item(mut fields: Map<String, Value>, call: &Call, names: &Names) -> Value {
+fn call_item(mut fields: Map<String, Value>, call: &Call, names: &Names, own_ids: &HashSet<&str>) -> Value {
     fields.insert("type".to_owned(), json!("function_call"));
-    fields.insert("call_id".to_owned(), json!(legal_id(&call.wire_id)));
+    fields.insert("call_id".to_owned(), json!(id_of(&call.wire_id, own_ids)));
     fields.insert("name".to_owned(), json!(names.wire(&call.name)));
     fields.insert("arguments".to_owned(), json!(body::text(&call.arguments)));
     Value::Object(fields)
+}
+
+fn id_of<'a>(id: &'a str, own_ids: &HashSet<&str>) -> Cow<'a, str> {
+    if own_ids.contains(id) { Cow::Borrowed(id) } else { legal_id(id) }
 }
 
 fn function(tool: &ToolDefinition, name: &str, no_strict: bool) -> Result<Value, String> {

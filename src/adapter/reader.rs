@@ -59,6 +59,11 @@ impl Answer {
         &self.asked.dialect
     }
 
+    /// The fingerprint of all that stands before the answer, where the codec makes one.
+    pub fn prefix(&self) -> &str {
+        &self.asked.prefix
+    }
+
     /// This is an answer, whatever becomes of it.
     pub fn begin(&mut self) {
         self.seen = true;

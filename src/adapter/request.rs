@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::names::Names;
+use super::raw;
 use crate::message::{Message, Opaque};
 
 /// Where a codec's data of an answer tells the ids of calls that only their provider takes as they are.
@@ -58,6 +59,8 @@ pub struct Dialect {
     pub thinking_parts: bool,
     /// Fields of the model's message that must come back as they are.
     pub keep: Vec<String>,
+    /// It sends the input of a call as the model writes it, instead of value by value, where it is asked to.
+    pub eager_input: bool,
     /// It refuses to enforce schemas.
     pub no_strict: bool,
     /// It takes no schema of the answer.
@@ -98,6 +101,8 @@ pub struct BuildInput<'a> {
     pub origin: &'a Origin,
     /// How the server differs from others.
     pub dialect: &'a Dialect,
+    /// The time, in seconds since 1970.
+    pub now_s: u64,
 }
 
 /// A request's body and what is needed to read the answer.
@@ -109,13 +114,24 @@ pub struct Built {
     pub names: Names,
     /// Tools that the provider would refuse, and the whole request with them: left out, each with the reason.
     pub faults: Vec<String>,
+    /// A fingerprint of all that stands before the answer, where an answer is bound to it; else empty. For the decoder.
+    pub prefix: String,
+}
+
+impl Built {
+    /// The JSON text of the body.
+    pub fn json(&self) -> String {
+        raw::text(&self.body)
+    }
 }
 
 /// What a decoder knows of the request that is answered.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
-    /// As [`build`] made them.
+    /// As [`super::build`] made them.
     pub names: Names,
+    /// As [`super::build`] made it.
+    pub prefix: String,
     /// Who answers.
     pub origin: Origin,
     /// How the server differs from others.

@@ -25,6 +25,7 @@ pub fn input(settings: &Map<String, Value>) -> BuildInput<'_> {
         answer: None,
         origin: &ORIGIN,
         dialect: &DIALECT,
+        now_s: 1_780_000_000,
     }
 }
 
@@ -131,6 +132,15 @@ pub fn message(items: &[Item]) -> Message {
 /// The same after it was saved and read again.
 pub fn saved(message: &Message) -> Message {
     serde_json::from_str(&serde_json::to_string(message).expect("JSON")).expect("a message")
+}
+
+/// The answer to a request of this history, saved and read again.
+pub fn answer_to(wire: Wire, history: &[Message], tools: &[ToolDefinition], settings: Value, body: &[u8]) -> Message {
+    let built = built(wire, history, settings, BuildInput { tools, ..nothing() });
+    let mut decoder = Decoder::new(wire, Asked { prefix: built.prefix, ..asked(built.names, true) });
+    let mut items = decoder.push(body);
+    items.extend(decoder.finish());
+    saved(&message(&items))
 }
 
 /// A message that another adapter's answer was.

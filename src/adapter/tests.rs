@@ -157,7 +157,7 @@ fn pictures_of_results_are_in_the_form_of_each_wire_and_only_where_the_model_tak
     assert_eq!(chat[4], json!({"role": "user", "content": [note("c1"), image("AA=="), note("c2"), image("BB==")]}));
     assert_eq!(chat[5], json!({"role": "user", "content": "and?"}));
     let responses = sent(Wire::OpenAiResponses, true);
-    let parts = json!([{"type": "input_text", "text": "one"}, {"type": "input_image", "image_url": url("AA==")}]);
+    let parts = json!([{"type": "input_text", "text": "one"}, {"type": "input_image", "detail": "auto", "image_url": url("AA==")}]);
     assert_eq!(responses[3]["output"], parts);
     let source = |data: &str| json!({"type": "base64", "media_type": "image/png", "data": data});
     let image = |data: &str| json!({"type": "image", "source": source(data)});
@@ -203,6 +203,7 @@ fn odd() -> impl Strategy<Value = Value> {
         json!({}),
         json!([null, "a", {"type": "text", "text": "t"}]),
         json!({"type": "tool_use", "id": "i", "name": "n", "input": {}}),
+        json!({"type": "input_json_delta", "partial_json": "{"}),
         json!({"type": "function_call", "call_id": "c", "name": "n", "arguments": "{}"}),
         json!({"parts": [{"functionCall": {"name": "n", "args": {}}}, {"text": "t", "thoughtSignature": "s"}]}),
         json!({"role": "assistant", "content": "t", "tool_calls": [{"function": {"name": "n", "arguments": {}}}]}),
@@ -211,21 +212,9 @@ fn odd() -> impl Strategy<Value = Value> {
 
 /// Events whose fields and types exist, with anything in them.
 fn event() -> impl Strategy<Value = Value> {
-    let kinds = prop::sample::select(vec![
-        "message_start",
-        "content_block_start",
-        "content_block_delta",
-        "content_block_stop",
-        "message_delta",
-        "message_stop",
-        "message",
-        "response.output_item.added",
-        "response.output_item.done",
-        "response.output_text.delta",
-        "response.function_call_arguments.delta",
-        "response.completed",
-        "error",
-    ]);
+    use super::known::kinds;
+    let kinds = [kinds::ANTHROPIC_EVENTS, kinds::OPENAI_RESPONSE_EVENTS, &["message", "response"]].concat();
+    let kinds = prop::sample::select(kinds);
     let fields = prop::sample::select(vec![
         "index",
         "content_block",
@@ -325,4 +314,99 @@ fn recordings_are_read_the_same_at_every_cut_and_with_both_line_ends() {
         played += 1;
     }
     assert!(played >= 21, "{played}");
+}
+
+/// An answer that only calls `f`, under this id.
+fn calling(wire: Wire, id: &str) -> Vec<u8> {
+    let function = json!({"name": "f", "arguments": "{}"});
+    match wire {
+        Wire::OpenAi => {
+            stream(&[json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": id, "function": function}]},
+            "finish_reason": "tool_calls"}]})])
+        }
+        Wire::OpenAiResponses => {
+            let item = json!({"type": "function_call", "id": "fc_1", "call_id": id, "name": "f", "arguments": "{}"});
+            stream(&[
+                json!({"type": "response.output_item.done", "output_index": 0, "item": item}),
+                json!({"type": "response.completed", "response": {"status": "completed"}}),
+            ])
+        }
+        Wire::Anthropic => stream(&[
+            json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": id, "name": "f", "input": {}}}),
+            json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}),
+        ]),
+        Wire::Gemini => {
+            let part = json!({"functionCall": {"id": id, "name": "f", "args": {}}});
+            stream(&[json!({"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]})])
+        }
+        Wire::Ollama => {
+            let call = json!({"id": id, "function": {"name": "f", "arguments": {}}});
+            format!("{}\n", json!({"message": {"content": "", "tool_calls": [call]}, "done": true})).into_bytes()
+        }
+    }
+}
+
+#[test]
+fn an_id_goes_back_as_it_came_on_every_wire_and_in_a_form_that_others_take() {
+    let long = format!("call.1|{}", "A+/=".repeat(300));
+    for (name, wire) in Wire::ALL {
+        let said = saved(&message(&items(*wire, &calling(*wire, &long))));
+        let sent = |said: &Message| {
+            let history = [user("?"), said.clone(), result(&long, "r", false)];
+            body(*wire, &history, &[tool("f", json!(null), None)], json!({"model": "m-1"})).to_string()
+        };
+        assert_eq!(sent(&said).matches(&long).count(), 2, "{name}: the call and its result");
+        if *wire != Wire::Ollama {
+            assert!(!sent(&foreign(&said)).contains(&long), "{name}");
+        }
+    }
+}
+
+/// An answer of one piece of this kind, with its fields.
+fn of_kind(wire: Wire, kind: &str) -> Vec<u8> {
+    let piece = json!({"type": kind, "id": "i", "call_id": "i", "tool_use_id": "i", "name": "f", "input": {}, "arguments": "{}",
+        "content": [], "text": "t", "summary": [], "status": "completed", "own": {"kept": true}});
+    match wire {
+        Wire::OpenAi => {
+            let delta = json!({"content": [piece], "tool_calls": null});
+            stream(&[json!({"choices": [{"delta": delta, "finish_reason": "stop"}]})])
+        }
+        Wire::OpenAiResponses => stream(&[
+            json!({"type": "response.output_item.done", "output_index": 0, "item": piece}),
+            json!({"type": "response.completed", "response": {"status": "completed"}}),
+        ]),
+        Wire::Anthropic => stream(&[
+            json!({"type": "content_block_start", "index": 0, "content_block": piece}),
+            json!({"type": "content_block_delta", "index": 0, "delta": piece}),
+            json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
+        ]),
+        Wire::Gemini => {
+            let part = json!({kind: {"own": true}, "text": if kind == "text" { json!("t") } else { Value::Null }});
+            stream(&[json!({"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]})])
+        }
+        Wire::Ollama => unreachable!("it has no kinds"),
+    }
+}
+
+#[test]
+fn every_kind_that_providers_know_is_read_or_passed_over_and_can_be_sent_back() {
+    use super::known::kinds;
+    for (wire, kinds) in [
+        (Wire::Anthropic, kinds::ANTHROPIC_BLOCKS),
+        (Wire::Anthropic, kinds::ANTHROPIC_DELTAS),
+        (Wire::OpenAiResponses, kinds::OPENAI_RESPONSE_ITEMS),
+        (Wire::Gemini, kinds::GEMINI_PARTS),
+        (Wire::OpenAi, kinds::MISTRAL_CHUNKS),
+    ] {
+        for kind in kinds {
+            let found = items(wire, &of_kind(wire, kind));
+            assert!(matches!(found.last(), Some(Item::End { .. })), "{kind}: {found:?}");
+            let said = saved(&message(&found));
+            let results: Vec<Message> = match &said {
+                Message::Llm { calls, .. } => calls.iter().map(|call| result(&call.wire_id, "r", false)).collect(),
+                _ => Vec::new(),
+            };
+            body_of(wire, &[&[user("?"), said][..], &results].concat());
+        }
+    }
 }

@@ -66,6 +66,7 @@ impl Exports<'_> {
             let fields = Fields::new("ask_judge", table)?;
             let (chat, call) = (chat(&fields)?, CallId(fields.integer("call")?));
             let system = Message::System { content: fields.text("system")? };
+            let plain = fields.text("plain_prompt")?;
             let user =
                 Message::User { content: fields.text("prompt")?, visible: false, typed: None, attachments: vec![] };
             let judge = match wire(&fields)? {
@@ -73,7 +74,8 @@ impl Exports<'_> {
                 Some(wire) => {
                     let messages = vec![Arc::new(system), Arc::new(user)];
                     let request = provider_request(&fields, wire, messages, Arc::from([]))?;
-                    Judge::Provider(Box::new(ProviderRequest { answer: Some(&judge::SCHEMA), ..request }))
+                    let request = Box::new(ProviderRequest { answer: Some(&judge::SCHEMA), ..request });
+                    Judge::Provider { request, plain: plain.clone() }
                 }
             };
             fields.finish()?;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use mlua::Lua;
+use mlua::{Function, Lua, Value};
 
 use super::given::PerformError;
 use super::guard;
@@ -17,6 +17,7 @@ use super::waker::Waker;
 use crate::engine::Engine;
 use crate::engine::effect::{CallEffect, ChatEffect, Effect, LogLevel};
 use crate::engine::event::{ChatEvent, ChatId, ChatSettings, Event};
+use crate::error::Error;
 use crate::gate::approvals::Approval;
 use crate::message::Message;
 use crate::runtime::inbox::Inbox;
@@ -47,6 +48,10 @@ pub struct Pump {
     pub waker: Arc<Waker>,
     /// Set by `start`; replaced when the plugin was reloaded.
     performers: RefCell<Option<Rc<Performers>>>,
+    /// Gets replies as long as there are no performers: a list of models may be wanted before the first chat.
+    early: RefCell<Option<Function>>,
+    /// Whether the waker was opened.
+    is_open: Cell<bool>,
     /// The next drain panics, for the test of the guard.
     pub panics: Cell<bool>,
 }
@@ -76,13 +81,29 @@ impl Pump {
             replies: Arc::new(Replies::new(Arc::clone(&waker))),
             waker,
             performers: RefCell::default(),
+            early: RefCell::default(),
+            is_open: Cell::new(false),
             panics: Cell::new(false),
         }
     }
 
-    /// Has effects performed by `performers` from now on. False: others performed them before.
-    pub fn set_performers(&self, performers: Performers) -> bool {
-        self.performers.replace(Some(Rc::new(performers))).is_none()
+    /// Has effects performed by `performers` from now on.
+    pub fn set_performers(&self, performers: Performers) {
+        self.performers.replace(Some(Rc::new(performers)));
+    }
+
+    /// Has replies handed to `reply` until there are performers.
+    pub fn set_early(&self, reply: Function) {
+        self.early.replace(Some(reply));
+    }
+
+    /// Has the editor call `drain` when something comes.
+    pub fn open(&self, lua: &Lua, drain: &Function) -> Result<(), Error> {
+        if !self.is_open.get() {
+            self.waker.open(lua, drain)?;
+            self.is_open.set(true);
+        }
+        Ok(())
     }
 
     /// Queues an event; it is handled by a later drain.
@@ -118,13 +139,13 @@ impl Pump {
     /// Works off what is queued, for a slice of time. A performer may get here again: a tool that waits with `vim.wait`
     /// runs the editor's loop.
     pub fn drain(&self, lua: &Lua) {
-        if self.performers.borrow().is_none() {
-            return;
-        }
-        if self.waker.is_closed() {
+        if self.waker.is_closed() || !self.is_open.get() {
             return;
         }
         self.waker.begin_drain(lua);
+        if self.performers.borrow().is_none() {
+            return self.deliver_early(lua);
+        }
         if !self.work(lua, Instant::now() + DRAIN_BUDGET) {
             self.waker.wake();
         }
@@ -208,6 +229,18 @@ impl Pump {
         let outcome = guard::catch(|| performers.reply(lua, number, make));
         self.reported(performers, outcome);
         true
+    }
+
+    /// Hands the replies to Lua that came before there are performers.
+    fn deliver_early(&self, lua: &Lua) {
+        let Some(reply) = self.early.borrow().clone() else { return };
+        while let Some((number, make)) = self.replies.pop() {
+            // A callback that throws is told by Lua, which has called it protected; there is no log to write to.
+            let _ = guard::catch(|| match make(lua)? {
+                Ok(value) => reply.call::<()>((number, value)),
+                Err(fault) => reply.call::<()>((number, Value::Nil, fault)),
+            });
+        }
     }
 
     /// Turns the arguments of a call into Lua, some of them if they are many; when they are done Lua makes its copy.

@@ -148,6 +148,22 @@ pub(super) fn provider_request(
     messages: Vec<Arc<Message>>,
     tools: Arc<[DescribedTool]>,
 ) -> Result<ProviderRequest, Error> {
+    let vision = fields.boolean("vision")?;
+    let mut http = http_request(fields)?;
+    // Headers of requests that hold pictures, results of tools, or the user's words.
+    let shows = |message: &Arc<Message>| match message.as_ref() {
+        Message::User { attachments, .. } | Message::Tool { attachments, .. } => !attachments.is_empty(),
+        Message::System { .. } | Message::Llm { .. } => false,
+    };
+    let goes_on = matches!(messages.last().map(AsRef::as_ref), Some(Message::Tool { .. } | Message::Llm { .. }));
+    for (field, is_wanted) in [
+        ("picture_headers", vision && messages.iter().any(shows)),
+        ("result_headers", goes_on),
+        ("prompt_headers", !goes_on),
+    ] {
+        let headers = fields.pairs(field)?;
+        http.headers.extend(headers.into_iter().filter(|_| is_wanted));
+    }
     Ok(ProviderRequest {
         wire,
         messages,
@@ -159,9 +175,9 @@ pub(super) fn provider_request(
         model: fields.text("model")?,
         dialect: fields.optional_text("dialect")?,
         streaming: fields.boolean("stream")?,
-        vision: fields.boolean("vision")?,
+        vision,
         answer: None,
-        http: http_request(fields)?,
+        http,
     })
 }
 

@@ -38,6 +38,7 @@ impl Exports<'_> {
                 model: fields.optional_text("model")?,
                 tools: fields.texts("tools")?,
                 groups: fields.texts("groups")?,
+                prompts: fields.texts("prompts")?,
             };
             fields.finish()?;
             let id = pump.runtime.store().save(chat, meta);
@@ -107,6 +108,7 @@ fn describe(lua: &Lua, loaded: Loaded) -> mlua::Result<Value> {
     table.raw_set("model", meta.model.as_deref())?;
     table.raw_set("tools", lua.create_sequence_from(meta.tools.iter().map(String::as_str))?)?;
     table.raw_set("groups", lua.create_sequence_from(meta.groups.iter().map(String::as_str))?)?;
+    table.raw_set("prompts", lua.create_sequence_from(meta.prompts.iter().map(String::as_str))?)?;
     let copied = loaded.copied.map(|reason| match reason {
         CopyReason::Busy => "busy",
         CopyReason::ReadOnly => "read_only",

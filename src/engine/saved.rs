@@ -40,6 +40,9 @@ pub struct Meta {
     /// Names of the groups in use.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
+    /// Whose system prompts its requests have, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prompts: Vec<String>,
 }
 
 /// One line of a file.

@@ -71,6 +71,24 @@ pub fn read(text: &str) -> Judged {
     }
 }
 
+/// Reads an answer of a model that cannot keep to JSON: SAFE or UNSAFE first, then why. One that says both is no verdict.
+pub fn read_plain(text: &str) -> Judged {
+    let answer = body(text);
+    let (word, reason) =
+        answer.split_at(answer.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(answer.len()));
+    let begins = reason.is_empty() || reason.starts_with([':', '.', ',', '\r', '\n']);
+    let reason = one_line(reason.trim_start_matches([':', '.', ',', ' ', '\r', '\n', '\t', '-']));
+    let says = |wanted: &str| {
+        let mut words = reason.split(|letter: char| !letter.is_ascii_alphabetic());
+        words.any(|word| word.eq_ignore_ascii_case(wanted))
+    };
+    match word {
+        "SAFE" if begins && !says("unsafe") => Judged::Safe(reason),
+        "UNSAFE" if begins => Judged::Unsafe(reason),
+        _ => Judged::Failed(format!("its answer begins with neither SAFE nor UNSAFE: {}", one_line(answer))),
+    }
+}
+
 /// The answer without thoughts before it and the fence around it.
 fn body(text: &str) -> &str {
     let mut text = text.trim();
@@ -140,6 +158,37 @@ mod tests {
             "{\"safe\": true, \"reason\": \"</think>\"",
         ] {
             assert!(matches!(read(text), Judged::Failed(_)), "{text}: {:?}", read(text));
+        }
+    }
+
+    #[test]
+    fn a_plain_verdict_is_the_first_word_and_nothing_speaks_against_it() {
+        let safe = Judged::Safe("It only reads.".to_owned());
+        for text in [
+            "SAFE: It only reads.",
+            " SAFE\nIt only reads.\n",
+            "<think>UNSAFE?</think>\nSAFE: It only\nreads.",
+            "```\nSAFE: It only reads.\n```",
+        ] {
+            assert_eq!(read_plain(text), safe, "{text}");
+        }
+        assert_eq!(read_plain("SAFE"), Judged::Safe(String::new()));
+        assert_eq!(read_plain("UNSAFE: deletes what is SAFE"), Judged::Unsafe("deletes what is SAFE".to_owned()));
+        for text in [
+            "",
+            "safe",
+            "Safe: x",
+            "SAFELY",
+            "SAFE for now",
+            "SAFE?",
+            "SAFE or UNSAFE",
+            "SAFE: but unsafe elsewhere",
+            "The call is SAFE.",
+            "I cannot say. SAFE: x",
+            "{\"safe\": true}",
+            "SAFE/UNSAFE",
+        ] {
+            assert!(matches!(read_plain(text), Judged::Failed(_)), "{text}: {:?}", read_plain(text));
         }
     }
 

@@ -14,12 +14,19 @@ pub use crate::gate::judge::SCHEMA;
 pub use crate::gate::judge::one_line;
 use crate::gate::judge::{self, Judged, MAX_ANSWER_BYTES};
 use crate::gate::{Fact, Found};
+use crate::message::Message;
 use crate::tool::CallId;
 
 /// Who judges.
 pub enum Judge {
-    /// A provider. Its request has the two messages, and asks for an answer of the judge's form.
-    Provider(Box<ProviderRequest>),
+    /// A provider. Its request has the two messages, and asks for an answer of the judge's form. `plain`: what the user's
+    /// message says instead for a model that does not keep to the form.
+    Provider {
+        /// The request.
+        request: Box<ProviderRequest>,
+        /// The other message.
+        plain: String,
+    },
     /// A scripted turn, as JSON text.
     Scripted(String),
 }
@@ -34,16 +41,7 @@ pub(super) async fn ask(http: Arc<Http>, inbox: Arc<Inbox>, chat: ChatId, call: 
                 Err(failure) => Judged::Failed(judge::one_line(&failure.to_string())),
             }
         }
-        Judge::Provider(request) => {
-            let judged = match send(&http, (*request).clone()).await {
-                // Not every server takes a schema, and each refuses in words of its own. The prompt asks for the same.
-                Err(Failure { status: Some(400 | 422), .. }) => {
-                    send(&http, ProviderRequest { answer: None, ..*request }).await
-                }
-                sent => sent,
-            };
-            judged.unwrap_or_else(|failure| Judged::Failed(judge::one_line(&failure.to_string())))
-        }
+        Judge::Provider { request, plain } => by_provider(&http, *request, plain).await,
     };
     inbox.push(found(chat, call, judged));
 }
@@ -53,7 +51,34 @@ pub fn found(chat: ChatId, call: CallId, judged: Judged) -> Event {
     Event::call(chat, call, CallEvent::FactFound { fact: Fact::Judge, found: Some(Found::Judge(judged)) })
 }
 
-async fn send(http: &Http, request: ProviderRequest) -> Result<Judged, Failure> {
+/// Asks for an answer of the judge's form, then without the schema where that is refused, then for a plain one where no
+/// answer of the form came.
+async fn by_provider(http: &Http, request: ProviderRequest, plain: String) -> Judged {
+    let mut heard = send(http, request.clone()).await;
+    if matches!(heard, Err(Failure { status: Some(400 | 422), .. })) {
+        // Not every server takes a schema, and each refuses in words of its own. The prompt asks for the same.
+        heard = send(http, ProviderRequest { answer: None, ..request.clone() }).await;
+    }
+    let why = match heard.map(|text| judge::read(&text)) {
+        Ok(Judged::Failed(why)) => why,
+        Ok(judged) => return judged,
+        Err(failure) => return Judged::Failed(judge::one_line(&failure.to_string())),
+    };
+    let mut messages = request.messages.clone();
+    if let Some(last) = messages.last_mut() {
+        *last = Arc::new(Message::User { content: plain, visible: false, typed: None, attachments: Vec::new() });
+    }
+    match send(http, ProviderRequest { answer: None, messages, ..request }).await.map(|text| judge::read_plain(&text)) {
+        Ok(judged @ (Judged::Safe(_) | Judged::Unsafe(_))) => judged,
+        Ok(Judged::Failed(_)) | Err(_) => Judged::Failed(why),
+    }
+}
+
+/// The text of an answer.
+///
+/// # Errors
+/// Why there is none.
+async fn send(http: &Http, request: ProviderRequest) -> Result<String, Failure> {
     let mut answer = Answer::default();
     let full = Notify::new();
     let sent = provider::send(http, request, |part| {
@@ -66,7 +91,7 @@ async fn send(http: &Http, request: ProviderRequest) -> Result<Judged, Failure> 
     });
     match first(sent, full.notified()).await {
         Some(Err(failure)) => Err(failure),
-        Some(Ok(())) | None => Ok(answer.judged()),
+        Some(Ok(())) | None => answer.fault.map_or(Ok(answer.text), |why| Err(why.into())),
     }
 }
 

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
@@ -229,13 +229,14 @@ fn failure(error: &HttpError) -> Failure {
 
 /// The body, what its decoder must know, and what the user should.
 fn build(provider: &ProviderRequest) -> Result<(Vec<u8>, Asked, Vec<String>), BuildError> {
-    let settings: Map<String, Value> = serde_json::from_str(&provider.settings).map_err(BuildError::Settings)?;
+    let settings = adapter::read_tables(&provider.settings).and_then(serde_json::from_value);
+    let settings: Map<String, Value> = settings.map_err(BuildError::Settings)?;
     let tools_override = match &provider.tools_override {
-        Some(text) => Some(serde_json::from_str::<Value>(text).map_err(BuildError::Tools)?),
+        Some(text) => Some(adapter::read_tables(text).map_err(BuildError::Tools)?),
         None => None,
     };
     let extra_tools: Vec<Value> = match &provider.extra_tools {
-        Some(text) => serde_json::from_str(text).map_err(BuildError::ExtraTools)?,
+        Some(text) => adapter::read_tables(text).and_then(serde_json::from_value).map_err(BuildError::ExtraTools)?,
         None => Vec::new(),
     };
     let dialect: Dialect = match &provider.dialect {
@@ -254,14 +255,22 @@ fn build(provider: &ProviderRequest) -> Result<(Vec<u8>, Asked, Vec<String>), Bu
         answer: provider.answer,
         origin: &origin,
         dialect: &dialect,
+        now_s: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
     };
-    let Built { body, names, faults } = adapter::build(provider.wire, input);
-    let asked = Asked { names, origin, dialect, streaming: provider.streaming };
-    Ok((body.to_string().into_bytes(), asked, faults))
+    let built = adapter::build(provider.wire, input);
+    let body = built.json().into_bytes();
+    let Built { names, faults, prefix, .. } = built;
+    let asked = Asked { names, origin, dialect, streaming: provider.streaming, prefix };
+    Ok((body, asked, faults))
 }
 
 fn definition(tool: &DescribedTool) -> ToolDefinition {
     let parameters = tool.parameters.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    // Lua writes the keys of a table in another order in each process, and caches go by the letters.
+    let parameters = parameters.map(|mut parameters: Value| {
+        parameters.sort_all_objects();
+        parameters
+    });
     ToolDefinition {
         name: tool.name.clone(),
         description: tool.description.clone(),

@@ -54,7 +54,7 @@ impl Runtime {
 
     /// Asks the judge about a call → [`CallEvent::FactFound`], always, unless [`Runtime::abort_judge`] comes first.
     pub fn ask_judge(&self, chat: ChatId, call: CallId, judge: Judge) {
-        if let Judge::Provider(provider) = &judge {
+        if let Judge::Provider { request: provider, .. } = &judge {
             self.add_sent_secrets(&provider.http);
         }
         let failed = |why: String| judge::found(chat, call, Judged::Failed(why));

@@ -79,13 +79,14 @@ function M.own_copies()
     env = { api_key = "plain key" },
   })
   require("lathe").setup({ adapters = { http = { mine = base } }, interactions = { chat = { adapter = "mine" } } })
+  local default = base.schema.model.default
   one, two = require("lathe").chat(), require("lathe").chat()
   one.adapter.headers.Beta = "memory"
   one.adapter.opts.limits.idle_ms = 7
   one.adapter.schema.model.default = "other"
   assert(base.headers.Beta == "" and two.adapter.headers.Beta == "", "headers")
   assert(base.opts.limits.idle_ms == 5 and two.adapter.opts.limits.idle_ms == 5, "opts")
-  assert(base.schema.model.default == "gpt-5" and two.adapter.schema.model.default == "gpt-5", "schema")
+  assert(base.schema.model.default == default and two.adapter.schema.model.default == default, "schema")
 end
 
 function M.asked_for_keys()

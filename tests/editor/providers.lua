@@ -3,46 +3,17 @@
 
 local M = {}
 
----Opens a chat.
 ---@param configured string code of the adapters
----@param adapter string the one that is used
-function M.open_chat(configured, adapter)
+---@param adapter string the one that chats take
+function M.configure(configured, adapter)
   require("lathe").setup({
     adapters = { http = assert(load("return {" .. configured .. "}"))() },
     interactions = { chat = { adapter = adapter, tools = tools, system_prompt = "Be brief." } },
   })
-  chat = require("lathe").chat({ tools = { "calculator", "list.buffers", "bad" } })
 end
 
----@param judge string code of its adapter
-function M.judging(judge)
-  local scripted = require("lathe.adapters").extend("scripted", { turns = { answer("t", {}), { text = "done" } } })
-  require("lathe").setup({
-    adapters = { http = { fake = scripted, judging = assert(load("return " .. judge))() } },
-    interactions = {
-      chat = {
-        adapter = "fake",
-        tools = {
-          t = tool("t", {
-            function()
-              return { status = "success", data = "ran" }
-            end,
-          }, {
-            gates = {
-              judge_context = function()
-                return "Prints a text"
-              end,
-            },
-            opts = { require_cmd_approval = true, judge = true },
-          }),
-        },
-      },
-      background = { gates = { judge = { adapter = "judging" } } },
-    },
-  })
-  chat = require("lathe").chat({ tools = { "t" } })
-  chat:set_auto(true)
-  send("go")
+function M.open_chat()
+  chat = require("lathe").chat({ tools = { "calculator", "list.buffers", "bad" } })
 end
 
 function M.tools()

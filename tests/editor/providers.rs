@@ -2,10 +2,16 @@
 //! every adapter that is shipped.
 
 mod answers;
+mod binding;
+mod ends;
+mod judging;
+mod lists;
 mod memory;
 mod pictures;
 mod rules;
+mod stable;
 mod switching;
+mod ways;
 
 use std::sync::Arc;
 
@@ -75,25 +81,38 @@ pub fn providers() -> Vec<Provider> {
     let details = r#"[{"type":"reasoning.encrypted","index":0,"data":"D1"}]"#;
     let openrouter = Chat { kept: Some(("reasoning_details", details)), ..plain };
     let copilot = Chat { kept: Some(("reasoning_opaque", "\"O1\"")), ..plain };
-    let azure = compatible("azure_openai", Some("AZURE_OPENAI_API_KEY"), "/openai/v1/chat/completions", plain);
+    let by_responses = |name, key, path| Provider {
+        check: checked(|body| rules::responses(body, "E1")),
+        answer: responses_answer,
+        ..compatible(name, Some(key), path, plain)
+    };
+    let by_gemini = |name, key, path| Provider {
+        check: checked(|body| rules::gemini(body, "S1")),
+        answer: gemini_answer,
+        ..compatible(name, key, path, plain)
+    };
+    let azure = by_responses("azure_openai", "AZURE_OPENAI_API_KEY", "/openai/v1/responses");
+    let glm = Chat { takes_no_stream_options: true, ..plain };
     vec![
         compatible("openai", Some("OPENAI_API_KEY"), v1, plain),
         Provider { header: ("api-key", ""), ..azure },
         compatible("deepseek", Some("DEEPSEEK_API_KEY"), "/chat/completions", deepseek),
         compatible("mistral", Some("MISTRAL_API_KEY"), v1, mistral),
         compatible("openrouter", Some("OPENROUTER_API_KEY"), "/api/v1/chat/completions", openrouter),
-        compatible("xai", Some("XAI_API_KEY"), v1, plain),
+        by_responses("xai", "XAI_API_KEY", "/v1/responses"),
+        compatible("huggingface", Some("HF_TOKEN"), v1, plain),
+        compatible("novita", Some("NOVITA_API_KEY"), "/openai/v1/chat/completions", plain),
+        compatible("moonshot", Some("MOONSHOT_API_KEY"), v1, deepseek),
+        compatible("z_ai", Some("ZAI_API_KEY"), "/chat/completions", glm),
+        compatible("deepinfra", Some("DEEPINFRA_API_KEY"), "/v1/openai/chat/completions", plain),
+        compatible("cerebras", Some("CEREBRAS_API_KEY"), v1, plain),
         compatible("groq", Some("GROQ_API_KEY"), "/openai/v1/chat/completions", plain),
         compatible("copilot", None, "/chat/completions", copilot),
         compatible("openai_compatible", None, v1, plain),
         compatible("llama_cpp", None, v1, plain),
         compatible("vllm", None, v1, plain),
         compatible("lm_studio", None, v1, plain),
-        Provider {
-            check: checked(|body| rules::responses(body, "E1")),
-            answer: responses_answer,
-            ..compatible("openai_responses", Some("OPENAI_API_KEY"), "/v1/responses", plain)
-        },
+        by_responses("openai_responses", "OPENAI_API_KEY", "/v1/responses"),
         Provider {
             header: ("x-api-key", ""),
             check: checked(|body| rules::anthropic(body, "S1")),
@@ -102,10 +121,13 @@ pub fn providers() -> Vec<Provider> {
         },
         Provider {
             header: ("x-goog-api-key", ""),
-            check: checked(|body| rules::gemini(body, "S1")),
-            answer: gemini_answer,
-            ..compatible("gemini", Some("GEMINI_API_KEY"), "/v1beta/models/m-1:streamGenerateContent?alt=sse", plain)
+            ..by_gemini("gemini", Some("GEMINI_API_KEY"), "/v1beta/models/m-1:streamGenerateContent?alt=sse")
         },
+        by_gemini(
+            "vertex",
+            None,
+            "/v1/projects/p/locations/global/publishers/google/models/m-1:streamGenerateContent?alt=sse",
+        ),
         Provider {
             check: checked(rules::ollama),
             answer: ollama_answer,
@@ -135,7 +157,7 @@ impl Provider {
                 return refusal(format!("there is no {}", received.path));
             }
             let wanted = format!("{}{SECRET}", provider.header.1);
-            if (provider.key.is_some() || provider.name == "copilot")
+            if (provider.key.is_some() || matches!(provider.name, "copilot" | "vertex"))
                 && received.header(provider.header.0) != Some(wanted.as_str())
             {
                 return refusal("Incorrect API key provided".to_owned());
@@ -172,6 +194,11 @@ impl Provider {
         let env = match self.name {
             "azure_openai" => format!("endpoint = {:?}", server.url),
             "copilot" => format!("token_url = {:?}", format!("{}/token", server.url)),
+            // Not the key itself: it must be nowhere in the chat.
+            "vertex" => {
+                let (head, tail) = SECRET.split_at(4);
+                format!("url = {:?}, project = 'p', token_command = 'printf %s%s {head} {tail}'", server.url)
+            }
             _ => format!("url = {:?}", server.url),
         };
         format!(
@@ -184,6 +211,12 @@ impl Provider {
 /// An editor that has the tools of these tests, keys for all providers, and a sign-in for Copilot.
 pub fn editor() -> Editor {
     let editor = chat::editor();
+    prepare(&editor);
+    editor
+}
+
+/// The same for one that was started otherwise.
+pub fn prepare(editor: &Editor) {
     let folder = editor.home.path().join("config/github-copilot");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("apps.json"), r#"{"github.com:Iv1.x": {"oauth_token": "gho_own"}}"#).unwrap();
@@ -192,16 +225,21 @@ pub fn editor() -> Editor {
         editor.lua_with("vim.env[...] = select(2, ...)", vec![key.into(), SECRET.into()]);
     }
     editor.run("tools");
-    editor
 }
 
-/// Opens a chat with these adapters under their own names; the first is used.
-pub fn open_chat(editor: &Editor, adapters: &[(&Provider, &Server)]) {
+/// Configures these adapters under their own names; chats take the first.
+pub fn configure(editor: &Editor, adapters: &[(&Provider, &Server)]) {
     let configured: String = adapters
         .iter()
         .map(|(provider, server)| format!("{} = {},", provider.name, provider.configuration(server)))
         .collect();
-    editor.run_with("open_chat", vec![configured.into(), adapters[0].0.name.into()]);
+    editor.run_with("configure", vec![configured.into(), adapters[0].0.name.into()]);
+}
+
+/// Opens a chat with these adapters under their own names; the first is used.
+pub fn open_chat(editor: &Editor, adapters: &[(&Provider, &Server)]) {
+    configure(editor, adapters);
+    editor.run("open_chat");
 }
 
 /// Two turns with tools: two calls at once, one of them failing and without arguments, then one more; then another one.
@@ -258,7 +296,8 @@ macro_rules! chats {
     };
 }
 
-chats!(openai azure_openai deepseek mistral openrouter xai groq copilot openai_compatible llama_cpp vllm lm_studio openai_responses anthropic gemini ollama);
+chats!(openai azure_openai deepseek mistral openrouter xai groq copilot huggingface novita moonshot z_ai deepinfra cerebras vertex
+    openai_compatible llama_cpp vllm lm_studio openai_responses anthropic gemini ollama);
 
 #[test]
 fn an_answer_in_one_piece_is_asked_for_where_the_provider_gives_it() {
@@ -309,7 +348,7 @@ fn what_the_provider_ran_is_a_line_of_the_chat_and_goes_back_with_the_history() 
         received[0].body["tools"]
             .as_array()
             .unwrap()
-            .contains(&json!({"type": "web_search_20250305", "name": "web_search"}))
+            .contains(&json!({"type": "web_search_20260318", "name": "web_search"}))
     );
     // The pause is sent as it came, and with the rest it is one turn.
     assert_eq!(received[1].body["messages"][1]["content"], json!([blocks[0]]));
@@ -339,33 +378,6 @@ fn openai_searches_the_web_by_itself() {
     assert!(received[0].body["tools"].as_array().unwrap().contains(&json!({"type": "web_search"})));
     assert_eq!(received[1].body["input"][2]["id"], "ws_1");
     assert_eq!(rules::responses(&received[1].body, "E1"), Ok(()));
-}
-
-#[test]
-fn the_judge_asks_each_provider_for_its_form_and_without_where_that_is_refused() {
-    for (name, form) in [
-        ("anthropic", "/output_config/format"),
-        ("gemini", "/generationConfig/responseSchema"),
-        ("ollama", "/format"),
-        ("openai", "/response_format"),
-        ("openai_responses", "/text/format"),
-    ] {
-        let mut provider = provider(name);
-        let check = Arc::clone(&provider.check);
-        provider.check = Arc::new(move |received| {
-            check(received)?;
-            if received.body.pointer(form).is_some() { Err("unknown field".to_owned()) } else { Ok(()) }
-        });
-        let server = provider.serve(vec![say(r#"{"safe": true, "reason": "only prints"}"#)]);
-        let editor = editor();
-        editor.run_with("judging", vec![provider.configuration(&server).into()]);
-        editor.wait_buffer("done");
-        assert_eq!(editor.results(), ["ran"], "{name}");
-        let received = server.received();
-        assert_eq!(received.len(), 2, "{name}");
-        assert!(received[0].body.pointer(form).is_some_and(|schema| schema.to_string().contains("safe")), "{name}");
-        assert!(received[1].body.get("tools").is_none(), "{name}");
-    }
 }
 
 #[test]

@@ -22,6 +22,8 @@ pub struct Received {
     pub headers: Vec<(String, String)>,
     /// The body, read as JSON.
     pub body: serde_json::Value,
+    /// The body as it came.
+    pub bytes: Vec<u8>,
 }
 
 impl Received {
@@ -170,7 +172,8 @@ fn serve(mut connection: impl Read + Write, shared: &Shared) -> io::Result<()> {
     let length = headers.iter().find(|(name, _)| name == "content-length").and_then(|(_, value)| value.parse().ok());
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body)?;
-    let received = Received { method, path, headers, body: serde_json::from_slice(&body).unwrap_or_default() };
+    let received =
+        Received { method, path, headers, body: serde_json::from_slice(&body).unwrap_or_default(), bytes: body };
     let (reply, answering, before) = {
         let mut state = shared.0.lock().unwrap();
         state.received.push(received.clone());

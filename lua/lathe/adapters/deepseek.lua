@@ -1,5 +1,7 @@
 -- DeepSeek.
 
+local facts = require("lathe.adapters.model_facts")
+
 ---@type lathe.Adapter
 return {
   name = "deepseek",
@@ -8,10 +10,10 @@ return {
   url = "${url}/chat/completions",
   env = { url = "https://api.deepseek.com", api_key = "DEEPSEEK_API_KEY" },
   headers = { Authorization = "Bearer ${api_key}" },
-  -- The reasoning that led to calls is missed when it does not come back; schemas are enforced elsewhere only.
+  -- Once there are tools, all reasoning must come back; schemas are enforced elsewhere only.
   dialect = { reasoning_back = "reasoning_content", no_strict = true, no_answer_schema = true },
   schema = {
-    model = { default = "deepseek-v4-pro", mapping = "parameters" },
+    model = { default = facts.defaults.deepseek, mapping = "parameters" },
     thinking = { mapping = "parameters" },
     reasoning_effort = { mapping = "parameters" },
     temperature = { mapping = "parameters" },

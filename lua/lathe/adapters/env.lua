@@ -13,7 +13,7 @@ local found = setmetatable({}, { __mode = "k" }) ---@type table<lathe.Adapter, t
 ---@param command string
 ---@param waiting lathe.KeyWaiting
 ---@param done fun(value: string?, message: string?)
-local function run(command, waiting, done)
+function M.run(command, waiting, done)
   local lib, why = core.load()
   if not lib then
     return done(nil, why)
@@ -35,7 +35,7 @@ end
 
 ---Has commands not see a value.
 ---@param values string[]
-local function conceal(values)
+function M.conceal(values)
   if core.lib then
     core.lib.add_secrets({ values = values, url = "", headers = {} })
   end
@@ -67,7 +67,7 @@ local function find(adapter, name, waiting, done)
     end
     given = value or ""
   elseif type(given) == "string" and vim.startswith(given, "cmd:") then
-    return run(given:sub(5), waiting, function(value, message)
+    return M.run(given:sub(5), waiting, function(value, message)
       done(value, message and where .. ": " .. message)
     end)
   elseif type(given) == "string" and given:find("^[A-Z0-9_]+$") then
@@ -100,9 +100,9 @@ end
 ---@param templates string[]
 ---@param given table<string, string> values that hold for this request only
 ---@param waiting lathe.KeyWaiting
----@param done fun(values: table<string, string>?, message: string?)
+---@param done fun(values: table<string, string>?, fault: string|lathe.Fault|nil)
 function M.resolve(adapter, templates, given, waiting, done)
-  conceal(vim.tbl_values(given))
+  M.conceal(vim.tbl_values(given))
   local values = found[adapter] or {}
   found[adapter] = values
   local names = {}
@@ -126,7 +126,7 @@ function M.resolve(adapter, templates, given, waiting, done)
         return done(nil, message)
       end
       values[name] = value
-      conceal({ value })
+      M.conceal({ value })
       next_one(at + 1)
     end)
   end

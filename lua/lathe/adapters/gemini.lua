@@ -1,5 +1,8 @@
 -- Google's Gemini, by generateContent.
 
+local facts = require("lathe.adapters.model_facts")
+local gemini = require("lathe.adapters.gemini_models")
+
 ---@type lathe.Adapter
 return {
   name = "gemini",
@@ -9,8 +12,12 @@ return {
   env = { url = "https://generativelanguage.googleapis.com", api_key = "GEMINI_API_KEY" },
   headers = { ["x-goog-api-key"] = "${api_key}" },
   schema = {
-    model = { default = "gemini-flash-latest", mapping = "parameters" },
-    includeThoughts = { default = true, mapping = "parameters.generationConfig.thinkingConfig" },
+    model = { default = facts.defaults.gemini, mapping = "parameters" },
+    includeThoughts = {
+      default = true,
+      mapping = "parameters.generationConfig.thinkingConfig",
+      enabled = gemini.thinks,
+    },
     thinkingBudget = { mapping = "parameters.generationConfig.thinkingConfig" },
     thinkingLevel = { mapping = "parameters.generationConfig.thinkingConfig" },
     maxOutputTokens = { mapping = "parameters.generationConfig" },
@@ -23,11 +30,7 @@ return {
   handlers = {
     lifecycle = {
       -- An answer in one piece has an address of its own.
-      setup = function(self)
-        if self.opts and self.opts.stream == false then
-          self.url = self.url:gsub(":streamGenerateContent%?alt=sse$", ":generateContent")
-        end
-      end,
+      setup = gemini.set_up,
     },
   },
 }

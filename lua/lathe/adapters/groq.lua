@@ -1,5 +1,7 @@
 -- Groq.
 
+local facts = require("lathe.adapters.model_facts")
+
 ---@type lathe.Adapter
 return {
   name = "groq",
@@ -9,7 +11,7 @@ return {
   env = { url = "https://api.groq.com", api_key = "GROQ_API_KEY" },
   headers = { Authorization = "Bearer ${api_key}" },
   schema = {
-    model = { default = "openai/gpt-oss-120b", mapping = "parameters" },
+    model = { default = facts.defaults.groq, mapping = "parameters" },
     reasoning_effort = { mapping = "parameters" },
     temperature = { mapping = "parameters" },
     top_p = { mapping = "parameters" },

@@ -45,7 +45,21 @@ local function configured(name)
 end
 
 -- Files here that are no adapters.
-local is_part = { init = true, env = true, keys = true, provider_tools = true, request = true }
+local is_part = {
+  init = true,
+  check = true,
+  claude_models = true,
+  copilot_sign_in = true,
+  env = true,
+  gemini_models = true,
+  keys = true,
+  model_facts = true,
+  model_list = true,
+  provider_tools = true,
+  reasoning_models = true,
+  request = true,
+  transport = true,
+}
 
 ---@param name string
 ---@return lathe.Adapter?
@@ -229,12 +243,12 @@ function M.resolve(spec, model)
 end
 
 ---@param adapter lathe.Adapter
----@param chat lathe.Chat
+---@param chat lathe.Chat? nil: no chat asks
 ---@return lathe.KeyWaiting
 local function waiting_for(adapter, chat)
   local keep = config.get().interactions.chat.tools.opts.keep_env
   return {
-    chat = chat.id,
+    chat = chat and chat.id or 0,
     without = function()
       return M.key_variables(adapter, keep)
     end,
@@ -279,11 +293,31 @@ function M.request(adapter, chat, system, done)
 end
 
 ---The names of the models that the provider of an adapter offers, sorted.
----@param adapter lathe.Adapter
----@param chat lathe.Chat that asks
+---@param adapter lathe.Adapter|string|nil default: the one that a chat would take
+---@param chat lathe.Chat? that asks
 ---@param done fun(names: string[]?, message: string?)
+---@overload fun(adapter: lathe.Adapter|string|nil, done: fun(names: string[]?, message: string?))
 function M.models(adapter, chat, done)
-  require("lathe.adapters.request").models(adapter, waiting_for(adapter, chat), done)
+  if type(chat) == "function" then
+    chat, done = nil, chat
+  end
+  if type(adapter) ~= "table" or not in_use[adapter] then
+    local found, message = M.resolve(adapter or config.get().interactions.chat.adapter)
+    if not found then
+      return done(nil, message)
+    end
+    adapter = found
+  end
+  require("lathe.adapters.model_list").fetch(adapter, waiting_for(adapter, chat), done)
+end
+
+---What is known of a model: how much it reads and writes, whether it takes pictures, what it costs. More is known once
+---the provider's list was read.
+---@param adapter lathe.Adapter
+---@param model string? default: the adapter's own
+---@return lathe.ModelFacts
+function M.facts(adapter, model)
+  return require("lathe.adapters.model_list").facts(adapter, model)
 end
 
 ---The variables of shipped and configured adapters, and of those in use. Kept while nothing changes: an adapter may be

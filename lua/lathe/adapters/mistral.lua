@@ -1,5 +1,7 @@
 -- Mistral.
 
+local facts = require("lathe.adapters.model_facts")
+
 ---@type lathe.Adapter
 return {
   name = "mistral",
@@ -10,9 +12,10 @@ return {
   headers = { Authorization = "Bearer ${api_key}" },
   -- It refuses fields and ids that others take, and a message of the user right after a result.
   parameters = { stream_options = false },
-  dialect = { call_id_length = 9, answer_between = true },
+  dialect = { call_id_length = 9, answer_between = true, thinking_parts = true },
   schema = {
-    model = { default = "mistral-large-latest", mapping = "parameters" },
+    model = { default = facts.defaults.mistral, mapping = "parameters" },
+    reasoning_effort = { mapping = "parameters" },
     temperature = { mapping = "parameters" },
     top_p = { mapping = "parameters" },
     max_tokens = { mapping = "parameters" },

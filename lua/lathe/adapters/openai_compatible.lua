@@ -15,5 +15,5 @@ return {
     max_tokens = { mapping = "parameters" },
   },
   opts = { stream = true, vision = false },
-  models = { url = "${url}/v1/models" },
+  models = { url = "${url}${chat_url}", beside = true },
 }

@@ -1,10 +1,14 @@
--- OpenAI, by its responses: reasoning goes on from call to call, and the provider searches the web itself.
+-- OpenAI, by its responses whatever the model: reasoning goes on from call to call, and the provider searches the web
+-- itself.
+
+local facts = require("lathe.adapters.model_facts")
+local reasoning = require("lathe.adapters.reasoning_models")
 
 ---Whether a model reasons; one that does not refuses what is about reasoning.
 ---@param self lathe.Adapter
 ---@return boolean
 local function reasons(self)
-  local model = tostring(self.model or self.schema.model.default)
+  local model = reasoning.model_of(self)
   return not (model:find("^gpt%-[34]") or model:find("^chatgpt"))
 end
 
@@ -19,9 +23,10 @@ return {
   -- Nothing is kept there: the reasoning comes encrypted, and goes back as it came.
   parameters = { store = false },
   schema = {
-    model = { default = "gpt-5.5", mapping = "parameters" },
+    model = { default = facts.defaults.openai, mapping = "parameters" },
     effort = { mapping = "parameters.reasoning", enabled = reasons },
-    summary = { default = "auto", mapping = "parameters.reasoning", enabled = reasons },
+    -- Organisations that are not verified get none.
+    summary = { mapping = "parameters.reasoning", enabled = reasons },
     include = { default = { "reasoning.encrypted_content" }, mapping = "parameters", enabled = reasons },
     verbosity = { mapping = "parameters.text" },
     temperature = { mapping = "parameters" },

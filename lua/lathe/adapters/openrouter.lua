@@ -1,5 +1,7 @@
 -- OpenRouter: the models of many providers.
 
+local facts = require("lathe.adapters.model_facts")
+
 ---@type lathe.Adapter
 return {
   name = "openrouter",
@@ -10,7 +12,7 @@ return {
   headers = { Authorization = "Bearer ${api_key}", ["X-Title"] = "lathe.nvim" },
   dialect = { keep = { "reasoning_details" } },
   schema = {
-    model = { default = "openrouter/auto", mapping = "parameters" },
+    model = { default = facts.defaults.openrouter, mapping = "parameters" },
     reasoning = { mapping = "parameters" },
     temperature = { mapping = "parameters" },
     top_p = { mapping = "parameters" },

@@ -1,82 +1,13 @@
 -- A request to a provider over HTTP, as the core takes it: from an adapter's table, its hooks and its values.
 local M = {}
 
-local core = require("lathe.core")
+local check = require("lathe.adapters.check")
 local env = require("lathe.adapters.env")
 local provider_tools = require("lathe.adapters.provider_tools")
 local readable = require("lathe.readable").text
+local transport = require("lathe.adapters.transport")
 
-local CONNECT_MS, FIRST_BYTE_MS, IDLE_MS, RETRIES = 10000, 600000, 120000, 4
-
--- How long a small document may take to begin.
-local FETCH_MS = 30000
-
----@param value any
----@return boolean
-local function is_whole(value)
-  return type(value) == "number" and value >= 0 and value % 1 == 0 and value < 2 ^ 53
-end
-
--- What a field must be; a user's table may hold anything. Parents come before what is in them.
-local shapes = {
-  { "url", "string", is_needed = true },
-  { "env", "table" },
-  { "headers", "table", items = "string" },
-  { "parameters", "table" },
-  { "body", "table" },
-  { "schema", "table", items = "table" },
-  { "dialect", "table" },
-  { "models", "table" },
-  { "models.url", "string" },
-  { "opts", "table" },
-  { "opts.proxy", "string" },
-  { "opts.retries", "whole" },
-  { "opts.limits", "table" },
-  { "opts.limits.connect_ms", "whole" },
-  { "opts.limits.first_byte_ms", "whole" },
-  { "opts.limits.idle_ms", "whole" },
-  { "handlers", "table" },
-  { "handlers.lifecycle", "table" },
-  { "handlers.lifecycle.setup", "function" },
-  { "handlers.request", "table" },
-  { "handlers.request.prepare", "function" },
-  { "handlers.request.build_parameters", "function" },
-  { "handlers.request.build_tools", "function" },
-}
-
----The first field that is not what it must be.
----@param adapter lathe.Adapter
----@return string? message
-local function misfit(adapter)
-  local function wrong(path, wanted, got)
-    local text = "adapters.http.%s.%s: expected %s, got %s"
-    got = type(got) == "number" and tostring(got) or type(got)
-    return text:format(tostring(adapter.name), path, wanted == "whole" and "a whole number from 0" or wanted, got)
-  end
-  for _, shape in ipairs(shapes) do
-    local path, wanted = shape[1], shape[2]
-    local value = vim.tbl_get(adapter, unpack(vim.split(path, ".", { plain = true })))
-    local fits = type(value) == wanted or (wanted == "whole" and is_whole(value))
-    if not fits and (value ~= nil or shape.is_needed) then
-      return wrong(path, wanted, value)
-    end
-    for name, item in pairs(shape.items and value or {}) do
-      if type(name) ~= "string" then
-        return wrong(path, "names with values", item)
-      elseif type(item) ~= shape.items then
-        return wrong(path .. "." .. name, shape.items, item)
-      end
-    end
-  end
-end
-
----@param adapter lathe.Adapter
----@param name string
----@return any
-local function hook(adapter, name)
-  local request = adapter.handlers and adapter.handlers.request
-  return type(request) == "table" and request[name] or nil
-end
+local hook = transport.hook
 
 ---Sets `table.a.b = value` for the path `{ "a", "b" }`.
 ---@param target table
@@ -102,7 +33,10 @@ local function settings_of(adapter)
     elseif type(value) == "function" then
       value = value(adapter)
     end
-    local mapping = type(field.mapping) == "string" and vim.split(field.mapping, ".", { plain = true }) or {}
+    -- A function names the whole place: a setting may be called otherwise on another wire.
+    local mapping, is_whole = field.mapping, type(field.mapping) == "function"
+    mapping = is_whole and mapping(adapter) or mapping
+    mapping = type(mapping) == "string" and vim.split(mapping, ".", { plain = true }) or {}
     local enabled = field.enabled == nil or (type(field.enabled) ~= "function" and field.enabled)
     if type(field.enabled) == "function" then
       enabled = field.enabled(adapter)
@@ -111,7 +45,7 @@ local function settings_of(adapter)
       error(("no %s is chosen: `:Lathe model` lists those there are"):format(name), 0)
     elseif value ~= nil and enabled and mapping[1] == "parameters" then
       local path = vim.list_slice(mapping, 2)
-      path[#path + 1] = name
+      path[#path + 1] = not is_whole and name or nil
       set_at(settings, path, value)
     end
   end
@@ -161,56 +95,27 @@ local function takes_pictures(adapter, model)
   return vision and true or false
 end
 
----How an adapter is reached: fields of `core.start_request` and `core.fetch`.
----@param adapter lathe.Adapter
----@param url string
----@param headers table<string, string>
----@return table
-local function transport(adapter, url, headers)
-  local opts = adapter.opts or {}
-  local limits = opts.limits or {}
-  return {
-    url = url,
-    headers = headers,
-    connect_ms = limits.connect_ms or CONNECT_MS,
-    first_byte_ms = limits.first_byte_ms or FIRST_BYTE_MS,
-    idle_ms = limits.idle_ms or IDLE_MS,
-    retries = opts.retries or RETRIES,
-    proxy = opts.proxy,
-    allow_insecure = opts.allow_insecure == true,
-  }
-end
-
----@param adapter lathe.Adapter
----@param values table<string, string>
----@return table<string, string>
-local function headers_of(adapter, values)
-  local headers = { ["content-type"] = "application/json" }
-  for name, template in pairs(adapter.headers or {}) do
-    local value = env.fill(template, values)
-    -- A server without keys gets no empty one.
-    if not (value:find("^%a+ $") or value == "") then
-      headers[name] = value
-    end
-  end
-  return headers
-end
-
 ---The fields of `core.start_request`, but for chat, request and tools.
 ---@param adapter lathe.Adapter
 ---@param values table<string, string>
 ---@param settings table
+---@param url string a template
 ---@param tools { override: table?, extra: any[]? }
 ---@return table
-local function fields_of(adapter, values, settings, tools)
-  local fields = transport(adapter, env.fill(adapter.url, values), headers_of(adapter, values))
-  fields.wire = adapter.wire
+local function fields_of(adapter, values, settings, url, tools)
+  local model = type(settings.model) == "string" and settings.model or ""
+  local dialect = transport.by_model(adapter, "dialect", model)
+  local fields = transport.fields(adapter, env.fill(url, values), transport.headers(adapter, values))
+  fields.wire = transport.by_model(adapter, "wire", model)
   fields.settings = encode("parameters", settings)
   fields.tools_override = tools.override and encode("build_tools", tools.override) or nil
   fields.extra_tools = tools.extra and tools.extra[1] ~= nil and encode("available_tools", tools.extra) or nil
   fields.adapter = adapter.name
-  fields.model = type(settings.model) == "string" and settings.model or ""
-  fields.dialect = adapter.dialect and encode("dialect", adapter.dialect) or nil
+  fields.model = model
+  fields.dialect = dialect and encode("dialect", dialect) or nil
+  local with = adapter.headers_with or {}
+  fields.picture_headers, fields.result_headers = with.pictures or {}, with.results or {}
+  fields.prompt_headers = with.prompt or {}
   fields.stream = settings.stream == true
   fields.vision = takes_pictures(adapter, settings.model)
   return fields
@@ -238,58 +143,13 @@ local function tools_of(adapter, chat)
   return { override = override or nil }
 end
 
----Has the adapter get ready: its `setup`.
----@param adapter lathe.Adapter
----@return string? message why it cannot
-local function set_up(adapter)
-  local wrong = misfit(adapter)
-  if wrong then
-    return wrong
-  end
-  local setup = adapter.handlers and adapter.handlers.lifecycle and adapter.handlers.lifecycle.setup
-  if setup then
-    local ok, answer = pcall(setup, adapter)
-    if not ok or answer == false then
-      return ok and "the adapter's setup refused" or "the adapter's setup failed: " .. readable(answer)
-    end
-  end
-end
-
----Finds the values of templates: those of `handlers.request.prepare`, which may take its time, then those of `env`.
----@param adapter lathe.Adapter
----@param templates string[]
----@param given table<string, string>
----@param waiting lathe.KeyWaiting
----@param done fun(values: table<string, string>?, message: string?)
-local function find_values(adapter, templates, given, waiting, done)
-  local prepare = hook(adapter, "prepare")
-  if not prepare then
-    return env.resolve(adapter, templates, given, waiting, done)
-  end
-  local is_over = false
-  local function go_on(values, message)
-    if is_over then
-      return
-    end
-    is_over = true
-    if type(values) ~= "table" then
-      return done(nil, message or "the adapter's prepare gave no values")
-    end
-    env.resolve(adapter, templates, vim.tbl_extend("force", given, values), waiting, done)
-  end
-  local ok, err = pcall(prepare, adapter, go_on)
-  if not ok then
-    go_on(nil, "the adapter's prepare failed: " .. readable(err))
-  end
-end
-
 ---Makes the request. `done` may be called later: a key may come from a command.
 ---@param adapter lathe.Adapter
 ---@param chat lathe.Chat
 ---@param waiting lathe.KeyWaiting
 ---@param done fun(fields: table?, fault: string|lathe.Fault|nil)
 function M.build(adapter, chat, waiting, done)
-  local wrong = set_up(adapter)
+  local wrong = transport.set_up(adapter)
   if wrong then
     return done(nil, wrong)
   end
@@ -298,100 +158,40 @@ function M.build(adapter, chat, waiting, done)
   if not can_build then
     return done(nil, "the adapter failed: " .. readable(tools))
   end
-  wrong = misfit(adapter)
+  wrong = check.misfit(adapter)
   if wrong then
     return done(nil, wrong)
   end
-  local has_settings, settings = pcall(settings_of, adapter)
-  if not has_settings then
-    return done(nil, "the adapter failed: " .. readable(settings))
-  end
-  local templates = vim.list_extend({ adapter.url }, vim.tbl_values(adapter.headers or {}))
-  local given = { model = type(settings.model) == "string" and settings.model or nil }
-  find_values(adapter, templates, given, waiting, function(values, message)
+  local settings, url ---@type table, string
+  local function fill(values, message)
     if not values then
       return done(nil, message)
     end
-    local ok, fields = pcall(fields_of, adapter, values, settings, tools)
+    local ok, fields = pcall(fields_of, adapter, values, settings, url, tools)
     if ok then
       done(fields)
     else
       done(nil, "the adapter failed: " .. readable(fields))
     end
-  end)
-end
-
----Gets a JSON document.
----@param adapter lathe.Adapter whose limits and proxy count
----@param url string
----@param headers table<string, string>
----@param done fun(document: table?, message: string?)
-function M.fetch(adapter, url, headers, done)
-  local lib, why = core.load()
-  if not lib then
-    return done(nil, why)
   end
-  local fields = transport(adapter, url, headers)
-  fields.first_byte_ms = math.min(fields.first_byte_ms, FETCH_MS)
-  fields.retries = math.min(fields.retries, 1)
-  local ok, err = pcall(core.ask, "fetch", fields, function(text, message)
-    if not text then
+  -- What it prepares may decide about the rest: a provider tells which model is reached where.
+  transport.prepare(adapter, waiting, function(given, message)
+    if not given then
       return done(nil, message)
     end
-    local is_json, document = pcall(vim.json.decode, text)
-    if is_json and type(document) == "table" then
-      done(document)
-    else
-      done(nil, "the server's answer is not JSON")
+    local ok, made = pcall(settings_of, adapter)
+    if not ok then
+      return done(nil, "the adapter failed: " .. readable(made))
     end
-  end)
-  if not ok then
-    done(nil, readable(err))
-  end
-end
-
----The names of the models that the provider offers, sorted.
----@param adapter lathe.Adapter
----@param waiting lathe.KeyWaiting
----@param done fun(names: string[]?, message: string?)
-function M.models(adapter, waiting, done)
-  local models = adapter.models
-  if type(models) ~= "table" or type(models.url) ~= "string" then
-    return done(nil, "there is no list of models; name one: `:Lathe model <name>`")
-  end
-  local wrong = set_up(adapter)
-  if wrong then
-    return done(nil, wrong)
-  end
-  local templates = vim.list_extend({ models.url }, vim.tbl_values(adapter.headers or {}))
-  find_values(adapter, templates, {}, waiting, function(values, fault)
-    if not values then
-      return done(nil, fault and tostring(fault))
+    settings = made
+    local model = type(settings.model) == "string" and settings.model or nil
+    local has_url, found = pcall(transport.by_model, adapter, "url", model)
+    if not has_url or type(found) ~= "string" then
+      return done(nil, "the adapter failed: " .. (has_url and "url gave " .. type(found) or readable(found)))
     end
-    local filled, url = pcall(env.fill, models.url, values)
-    local has_headers, headers = pcall(headers_of, adapter, values)
-    if not (filled and has_headers) then
-      return done(nil, "the adapter failed")
-    end
-    M.fetch(adapter, url, headers, function(document, why)
-      if not document then
-        return done(nil, why)
-      end
-      local names, prefix = {}, models.prefix or ""
-      local list = document[models.list or "data"]
-      for _, entry in ipairs(type(list) == "table" and list or {}) do
-        local name = type(entry) == "table" and entry[models.id or "id"]
-        if type(name) == "string" then
-          names[#names + 1] = vim.startswith(name, prefix) and name:sub(#prefix + 1) or name
-        end
-      end
-      table.sort(names)
-      if names[1] then
-        done(names)
-      else
-        done(nil, "the provider lists no models")
-      end
-    end)
+    url = found
+    local templates = vim.list_extend({ url }, vim.tbl_values(adapter.headers or {}))
+    env.resolve(adapter, templates, vim.tbl_extend("force", { model = model }, given), waiting, fill)
   end)
 end
 

@@ -62,6 +62,7 @@ local function restore(chat, loaded)
   chat.system_prompt = system_prompts.main(chat)
   local save = chat.config.save
   chat.saved_id = core.lib.restore_chat({ chat = chat.id, loaded = loaded.loaded, save = save })
+  chat.prompt_order = loaded.prompts
   for _, fault in ipairs(chat.tool_registry:restore(loaded.tools, loaded.groups)) do
     notify.fault(fault, "warn")
   end

@@ -39,6 +39,7 @@ function M.note(chat)
     model = model_of(adapter),
     tools = registry._order,
     groups = registry._group_order,
+    prompts = chat.prompt_order or {},
   })
   chat.saved_id = id or chat.saved_id
 end

@@ -67,6 +67,42 @@ function M.main(chat)
   return text_of(chat, "interactions.chat.system_prompt", given, context(chat))
 end
 
+---The tools and groups in the order in which they joined the chat's prompts: what is added in mid-chat comes at the end,
+---so that what the provider keeps of the prompts before it stays good. The order is saved with the chat.
+---@param chat lathe.Chat
+---@param usable { name: string, found: lathe.FoundTool }[]
+---@param groups table[]
+---@return string[] keys
+local function in_order(chat, usable, groups)
+  local is_there, order, known = {}, {}, chat.prompt_order or {}
+  local now = {}
+  for i, one in ipairs(usable) do
+    now[i] = "tool " .. one.name
+  end
+  for _, group in ipairs(groups) do
+    now[#now + 1] = "group " .. group.name
+  end
+  for _, key in ipairs(now) do
+    is_there[key] = true
+  end
+  for _, key in ipairs(known) do
+    if is_there[key] then
+      order[#order + 1] = key
+      is_there[key] = nil
+    end
+  end
+  for _, key in ipairs(now) do
+    if is_there[key] then
+      order[#order + 1] = key
+    end
+  end
+  if not vim.deep_equal(order, known) then
+    chat.prompt_order = order
+    chat.noted_changes = nil
+  end
+  return order
+end
+
 ---All of them for the next request.
 ---@param chat lathe.Chat
 ---@return string[]
@@ -89,15 +125,19 @@ function M.prompts(chat)
     list[1] = chat.system_prompt
   end
   list[#list + 1] = general
-  for _, one in ipairs(registry:usable()) do
+  local usable = registry:usable()
+  local texts = {} ---@type table<string, string?>
+  for _, one in ipairs(usable) do
     local own = one.found.provider or one.found.tool --[[@as table]]
     local whose = ('the system_prompt of the tool "%s"'):format(one.name)
-    local schema = registry.schemas[one.name]
-    list[#list + 1] = text_of(chat, whose, own.system_prompt, schema)
+    texts["tool " .. one.name] = text_of(chat, whose, own.system_prompt, registry.schemas[one.name])
   end
   for _, group in ipairs(groups) do
-    list[#list + 1] =
-      text_of(chat, ('the system_prompt of the group "%s"'):format(group.name), group.system_prompt, group, ctx)
+    local whose = ('the system_prompt of the group "%s"'):format(group.name)
+    texts["group " .. group.name] = text_of(chat, whose, group.system_prompt, group, ctx)
+  end
+  for _, key in ipairs(in_order(chat, usable, groups)) do
+    list[#list + 1] = texts[key]
   end
   return list
 end

@@ -1,8 +1,10 @@
 //! Requests compared whole, answers cut everywhere; what the provider refuses is not sent.
 
 use super::*;
+use crate::adapter::names::legal_id;
 use crate::adapter::testing::*;
-use crate::adapter::{EndReason, Item, Wire};
+use crate::adapter::{BuildInput, EndReason, Item, Names, Wire};
+use crate::message::Message;
 
 const WIRE: Wire = Wire::Anthropic;
 
@@ -37,7 +39,7 @@ fn parallel_calls_thinking_and_a_call_without_arguments() {
         {"type": "text", "text": "Let me see."},
         {"type": "tool_use", "call": 0},
         {"type": "tool_use", "call": 1},
-    ]});
+    ], "prefix": ""});
     let wanted = [
         reasoning("Two "),
         reasoning("tools."),
@@ -164,7 +166,7 @@ fn a_whole_message_is_read_like_a_stream() {
         {"type": "thinking", "thinking": "Hm.", "signature": "S5=="},
         {"type": "text", "text": "So: "},
         {"type": "tool_use", "call": 0},
-    ]});
+    ], "prefix": ""});
     let wanted = [
         reasoning("Hm."),
         text("So: "),
@@ -184,8 +186,9 @@ fn three_turns_with_tools_are_sent_whole() {
         tool("list.buffers", json!([]), None),
     ];
     let settings = json!({"model": "m-1", "max_tokens": 100, "thinking": {"type": "enabled", "budget_tokens": 50}});
-    let answer = saved(&message(&fixture_calls()));
-    let mut history = vec![system("Be brief."), user("100*50?"), system("Use tools."), answer];
+    let mut history = vec![system("Be brief."), user("100*50?"), system("Use tools.")];
+    let calls = include_bytes!("../../../tests/fixtures/anthropic_calls.sse");
+    history.push(answer_to(WIRE, &history, &tools, settings.clone(), calls));
     history.extend([result("toolu_A", "5000", false), result("toolu_B", "", true), user("And now?")]);
     history.extend([llm("It is 5000.", &[]), user("Thanks"), user("a lot")]);
     let assistant = json!({"role": "assistant", "content": [
@@ -210,8 +213,9 @@ fn three_turns_with_tools_are_sent_whole() {
             {"role": "user", "content": [{"type": "text", "text": "Thanks"}, {"type": "text", "text": "a lot"}]},
         ],
         "tools": [
-            {"name": "calculator", "description": "calculator!", "input_schema": {
-                "type": "object", "properties": {"num1": {"type": "number"}}, "required": ["num1"]}},
+            {"name": "calculator", "description": "calculator!", "strict": true, "input_schema": {
+                "type": "object", "properties": {"num1": {"type": "number"}}, "required": ["num1"],
+                "additionalProperties": false}},
             {"name": Names::default().wire("list.buffers"), "description": "list.buffers!",
                 "input_schema": {"type": "object", "properties": {}}},
         ],
@@ -221,10 +225,13 @@ fn three_turns_with_tools_are_sent_whole() {
 
 #[test]
 fn the_thinking_of_another_model_or_adapter_is_not_sent_and_not_missed() {
-    let answer = message(&fixture_calls());
+    let settings = json!({"model": "m-1", "thinking": {"type": "enabled"}});
+    let tools = [tool("calculator", json!(null), None), tool("list_buffers", json!(null), None)];
+    let calls = include_bytes!("../../../tests/fixtures/anthropic_calls.sse");
+    let answer = answer_to(WIRE, &[user("?")], &tools, settings.clone(), calls);
     let kinds = |answer: Message| {
         let history = [user("?"), answer, result("toolu_A", "1", false), result("toolu_B", "2", false)];
-        let sent = body(WIRE, &history, &[], json!({"model": "m-1", "thinking": {"type": "enabled"}}));
+        let sent = body(WIRE, &history, &tools, settings.clone());
         let blocks = sent["messages"][1]["content"].as_array().expect("blocks").clone();
         let kinds: Vec<String> =
             blocks.iter().map(|block| block["type"].as_str().expect("a type").to_owned()).collect();
@@ -251,7 +258,7 @@ fn what_the_provider_refuses_is_not_sent() {
     let id = legal_id("a.b:0");
     let name = Names::default().wire("gone tool").into_owned();
     let wanted = json!({
-        "model": "m-1", "stream": true, "max_tokens": MAX_TOKENS,
+        "model": "m-1", "stream": true, "max_tokens": 8192,
         "messages": [
             {"role": "user", "content": [{"type": "text", "text": "…"}]},
             {"role": "assistant", "content": [

@@ -3,6 +3,7 @@
 use super::*;
 use crate::adapter::testing::*;
 use crate::adapter::{EndReason, Item, Origin, Wire};
+use crate::message::Message;
 
 const WIRE: Wire = Wire::Gemini;
 
@@ -28,7 +29,6 @@ fn r052_parallel_calls_thoughts_and_a_call_without_arguments() {
         {"text": "Let me see."},
         {"call": 0, "thoughtSignature": "CiQB+/=="},
         {"call": 1},
-        {"text": ""},
     ]});
     let found = fixture_calls();
     assert_eq!(
@@ -149,7 +149,6 @@ fn three_turns_with_tools_are_sent_whole() {
                 {"text": "Let me see."},
                 {"functionCall": {"name": "calculator", "args": {"num1": 100, "b": "ä"}}, "thoughtSignature": "CiQB+/=="},
                 {"functionCall": {"name": "list_buffers", "args": {}}},
-                {"text": ""},
             ]},
             {"role": "user", "parts": [
                 {"functionResponse": {"name": "calculator", "response": {"output": "5000"}}},
@@ -163,8 +162,8 @@ fn three_turns_with_tools_are_sent_whole() {
             {"role": "user", "parts": [{"functionResponse": {"name": seven, "response": {"output": "up"}}}]},
         ],
         "tools": [{"functionDeclarations": [
-            {"name": "calculator", "description": "calculator!", "parameters": {
-                "type": "OBJECT", "required": ["num1"], "properties": {"num1": {"nullable": true, "type": "NUMBER"}}}},
+            {"name": "calculator", "description": "calculator!", "parametersJsonSchema": {
+                "type": "object", "required": ["num1"], "properties": {"num1": {"type": ["number", "null"]}}}},
             {"name": seven, "description": "7up!"},
         ]}],
     });
@@ -188,13 +187,67 @@ fn a_call_from_elsewhere_has_the_stand_in_for_a_signature_where_one_is_wanted() 
 }
 
 #[test]
-fn r051_the_parameters_of_a_tool_are_in_the_words_of_the_api() {
-    let schema = json!({"$schema": "x", "additionalProperties": false,
-        "properties": {"a": {"type": ["string", "null"]}, "m": {"const": "k"}}});
-    let sent = body(WIRE, &[user("?")], &[tool("f", schema, None)], json!({}));
-    let wanted = json!({"type": "OBJECT", "properties": {
-        "a": {"nullable": true, "type": "STRING"}, "m": {"type": "STRING", "format": "enum", "enum": ["k"]}}});
-    assert_eq!(sent["tools"][0]["functionDeclarations"][0]["parameters"], wanted);
+fn r051_nothing_of_an_author_s_schema_is_lost() {
+    let schema = json!({
+        "type": "object", "additionalProperties": false, "minProperties": 1,
+        "properties": {
+            "a": {"type": ["string", "null"], "pattern": "^x", "default": null},
+            "m": {"const": "k"},
+            "n": {"enum": [1, 2, null]},
+            "deep": {"$ref": "#/$defs/d"},
+            "list": {"type": "array", "prefixItems": [{"type": "integer"}], "items": false, "uniqueItems": true},
+            "either": {"oneOf": [{"type": "integer", "multipleOf": 2}, {"not": {"type": "string"}}]},
+        },
+        "patternProperties": {"^x-": {"format": "uri"}},
+        "allOf": [{"if": {"required": ["a"]}, "then": {"required": ["m"]}}],
+        "anyOf": [{"required": ["a"]}, {"required": ["n"]}],
+        "$defs": {"d": {"type": "object", "properties": {"again": {"$ref": "#/$defs/d"}}}},
+    });
+    let sent = body(WIRE, &[user("?")], &[tool("f", schema.clone(), None)], json!({}));
+    assert_eq!(sent["tools"][0]["functionDeclarations"][0]["parametersJsonSchema"], schema);
+    let untyped = json!({"$ref": "#/$defs/d", "$defs": {"d": {"properties": {"a": []}}}});
+    let sent = body(WIRE, &[user("?")], &[tool("f", untyped, None)], json!({}));
+    let sent = &sent["tools"][0]["functionDeclarations"][0]["parametersJsonSchema"];
+    assert_eq!((&sent["type"], &sent["properties"]), (&json!("object"), &json!({"a": {}})));
+}
+
+#[test]
+fn r052_a_thought_goes_back_for_its_signature_and_a_text_of_nothing_only_with_one() {
+    let parts = [
+        json!({"text": "Hm.", "thought": true}),
+        json!({"text": "So.", "thought": true, "thoughtSignature": "S1"}),
+        json!({"text": ""}),
+        json!({"text": "It is."}),
+        json!({"text": "", "thoughtSignature": "S2"}),
+    ];
+    let events = parts.map(|part| json!({"candidates": [{"content": {"parts": [part]}}]}));
+    let end = json!({"candidates": [{"content": {"parts": [{"text": ""}]}, "finishReason": "STOP"}]});
+    let found = items(WIRE, &stream(&[&events[..], &[end]].concat()));
+    assert_eq!(found[..3], [reasoning("Hm."), reasoning("So."), text("It is.")]);
+    let sent =
+        |message: Message| body(WIRE, &[user("?"), message, user("!")], &[], json!({}))["contents"][1]["parts"].clone();
+    let said = saved(&message(&found));
+    assert_eq!(
+        sent(said.clone()),
+        json!([
+        {"text": "So.", "thought": true, "thoughtSignature": "S1"}, {"text": "It is."}, {"text": "", "thoughtSignature": "S2"}])
+    );
+    assert_eq!(sent(older(&said)), json!([{"text": "It is."}]));
+}
+
+#[test]
+fn every_reason_of_the_api_has_its_meaning() {
+    let t = |reason: &str| {
+        let events = [json!({"candidates": [{"content": {"parts": [{"text": "a"}]}, "finishReason": reason}]})];
+        items(WIRE, &stream(&events)).last().cloned()
+    };
+    for filtered in ["IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION", "MODEL_ARMOR", "ESCALATION", "LANGUAGE", "SPII"] {
+        assert_eq!(t(filtered), Some(end(EndReason::ContentFilter(filtered.into()))));
+    }
+    for broken in ["MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL", "MISSING_THOUGHT_SIGNATURE"] {
+        assert_eq!(t(broken), Some(failed(&format!("The provider ended the answer: {broken}"))));
+    }
+    assert_eq!(t("OTHER"), Some(end(EndReason::Other("OTHER".into()))));
 }
 
 #[test]
@@ -202,6 +255,6 @@ fn an_answer_of_a_form_is_asked_for_in_the_provider_s_words() {
     let schema = json!({"type": "object", "properties": {"safe": {"type": "boolean"}}, "additionalProperties": false});
     let built = built(WIRE, &[user("?")], json!({}), BuildInput { answer: Some(&schema), ..nothing() });
     let wanted = json!({"responseMimeType": "application/json",
-        "responseSchema": {"type": "OBJECT", "properties": {"safe": {"type": "BOOLEAN"}}}});
+        "responseJsonSchema": schema});
     assert_eq!(built.body["generationConfig"], wanted);
 }

@@ -63,7 +63,7 @@ pub fn build(input: BuildInput<'_>) -> Built {
     let no_strict = input.dialect.no_strict;
     let describe = |tool: &ToolDefinition, name: &str| function(tool, name, no_strict);
     put_tools(&mut body, &input, &names, &mut faults, describe, |tools| tools);
-    Built { body: Value::Object(body), names, faults }
+    Built { body: Value::Object(body), names, faults, prefix: String::new() }
 }
 
 fn put_aside(pictures: &mut Vec<Value>, id: &str, more: &[Attachment]) {

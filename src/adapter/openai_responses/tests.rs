@@ -72,8 +72,7 @@ fn what_the_provider_ran_is_shown_and_kept_whole() {
     assert_eq!(json!([sent["input"][1], sent["input"][2]]), kept);
     for other in [foreign(&message(&found)), older(&message(&found))] {
         let sent = body(WIRE, &[user("?"), other, user("Sure?")], &[], json!({"store": false}));
-        let plain =
-            json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is so."}]});
+        let plain = json!({"type": "message", "role": "assistant", "content": "It is so."});
         assert_eq!(sent["input"][1], plain);
         assert_eq!(sent["input"].as_array().map(Vec::len), Some(3));
     }
@@ -145,7 +144,7 @@ fn three_turns_with_tools_are_sent_whole() {
                 "arguments": "{}"},
             output("call_A", "5000"),
             output("call_B", ""),
-            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "It is 5000."}]},
+            {"type": "message", "role": "assistant", "content": "It is 5000."},
             {"type": "function_call", "call_id": "call_9", "name": "list_buffers", "arguments": "{}"},
             output("call_9", "none"),
             input("user", "And now?"),

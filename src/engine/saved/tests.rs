@@ -117,6 +117,7 @@ fn a_conversation_comes_back_as_it_was() {
         model: Some("m".into()),
         tools: vec!["glob".into()],
         groups: vec!["files".into()],
+        prompts: vec!["group files".into(), "tool glob".into()],
     };
     let said = [Message::System { content: "Be brief".into() }, context, typed, answer];
     let mut records = vec![Record::Chat { v: VERSION, created: 1, meta: Meta::default() }];

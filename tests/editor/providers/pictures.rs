@@ -16,7 +16,7 @@ fn a19_a_picture_of_a_tool_reaches_the_body_of_each_provider_and_no_model_that_t
             json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}),
         ),
         ("gemini", "/contents/3/parts/0", json!({"inlineData": {"mimeType": "image/png", "data": DATA}})),
-        ("openai_responses", "/input/5/output/1", json!({"type": "input_image", "image_url": url})),
+        ("openai_responses", "/input/5/output/1", json!({"type": "input_image", "detail": "auto", "image_url": url})),
         ("ollama", "/messages/3/images/0", json!(DATA)),
     ] {
         let provider = provider(name);
@@ -50,7 +50,7 @@ fn a_picture_of_the_user_reaches_the_body_of_each_provider_and_is_a_note_for_a_m
             json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}),
         ),
         ("gemini", "/contents/0/parts/1", json!({"inlineData": {"mimeType": "image/png", "data": DATA}})),
-        ("openai_responses", "/input/1/content/1", json!({"type": "input_image", "image_url": url})),
+        ("openai_responses", "/input/1/content/1", json!({"type": "input_image", "detail": "auto", "image_url": url})),
         ("ollama", "/messages/1/images/0", json!(DATA)),
     ] {
         let provider = provider(name);

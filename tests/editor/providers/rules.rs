@@ -116,7 +116,9 @@ fn strict(schema: &Value) -> Verdict {
 #[derive(Clone, Copy, Default)]
 pub struct Chat {
     pub is_mistral: bool,
-    /// The reasoning that must come back with calls.
+    /// It does not know `stream_options`.
+    pub takes_no_stream_options: bool,
+    /// The reasoning that must come back with every message once there are tools.
     pub reasoning: Option<&'static str>,
     /// A field that must come back as it was sent.
     pub kept: Option<(&'static str, &'static str)>,
@@ -158,7 +160,12 @@ fn each_rule_refuses_what_breaks_it() {
     is_refused(chat(&asked(json!([calls, {"role": "user", "content": "?"}])), plain), "without results");
     is_refused(chat(&asked(json!([result])), plain), "without its call");
     is_refused(chat(&asked(json!([calls, result])), Chat { is_mistral: true, ..plain }), "bad id");
-    is_refused(chat(&asked(json!([calls, result])), Chat { reasoning: Some("r"), ..plain }), "reasoning_content");
+    let mut thinks =
+        asked(json!([calls, result, {"role": "assistant", "content": "x"}, {"role": "user", "content": "?"}]));
+    thinks["tools"] =
+        json!([{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]);
+    thinks["messages"][1]["reasoning_content"] = json!("r");
+    is_refused(chat(&thinks, Chat { reasoning: Some("r"), ..plain }), "reasoning_content");
     is_refused(chat(&asked(json!([calls, result])), Chat { kept: Some(("k", "1")), ..plain }), "k is");
     is_refused(chat(&json!({"model": "m", "messages": [], "_x": 1}), plain), "unknown field _x");
     let tool = |function: Value| {
@@ -208,10 +215,13 @@ fn each_rule_refuses_what_breaks_it() {
     let signed =
         json!({"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "S"}]});
     is_refused(gemini(&contents(json!([asks, signed, asks])), "S"), "number of function response");
-    is_refused(
-        gemini::gemini_schema(&json!({"type": "OBJECT", "properties": {"a": {"const": 1}}})),
-        "unknown field const",
-    );
+    let empty = json!({"role": "model", "parts": [{"text": ""}]});
+    is_refused(gemini(&contents(json!([asks, empty, asks])), "S"), "oneof field");
+    let with = |schema: Value| {
+        let functions = json!([{"functionDeclarations": [{"name": "f", "parametersJsonSchema": schema}]}]);
+        json!({"contents": [asks], "tools": functions})
+    };
+    is_refused(gemini(&with(json!({"type": "OBJECT", "properties": {}})), "S"), "must describe an object");
 
     let calls =
         json!({"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]});

@@ -30,17 +30,26 @@ begin %s
 %s
 end %s
 
-May this call run without asking the user? Answer with one JSON object and nothing else:
+May this call run without asking the user? ]]
+
+local IN_JSON = [[
+Answer with one JSON object and nothing else:
 {"safe": true or false, "reason": "one short sentence for the user"}]]
 
+-- For a model that does not keep to JSON.
+local IN_WORDS = [[
+Answer with one line and nothing else: the word SAFE or the word UNSAFE, a colon, and one short sentence for the user.]]
+
 ---@param call lathe.Call
----@return string
+---@return string in_json
+---@return string in_words
 local function question(call)
   -- Nobody who wrote the description can know the mark, and end it early.
   local mark = vim.uv.random(16):gsub(".", function(byte)
     return ("%02x"):format(byte:byte())
   end)
-  return QUESTION:format(vim.json.encode(call.name), mark, mark, call.judge_context, mark)
+  local asked = QUESTION:format(vim.json.encode(call.name), mark, mark, call.judge_context, mark)
+  return asked .. IN_JSON, asked .. IN_WORDS
 end
 
 ---@param call lathe.Call
@@ -121,7 +130,7 @@ function M.ask(chat, call)
   if not adapter then
     return fail(message)
   end
-  local prompt = question(call)
+  local prompt, plain_prompt = question(call)
   -- What an adapter's hooks see of a chat: this conversation, and no tools.
   local aside = {
     id = chat.id,
@@ -139,6 +148,7 @@ function M.ask(chat, call)
       return fail(why)
     end
     fields.chat, fields.call, fields.system, fields.prompt = chat.id, call.id, system, prompt
+    fields.plain_prompt = plain_prompt
     local ok, err = pcall(core.lib.ask_judge, fields)
     if not ok then
       fail("the request does not fit: " .. readable(err))

@@ -63,6 +63,7 @@ end
 ---@param is_wanted fun(): boolean a key may come late
 local function send(chat, request, is_wanted)
   local prompts = system.prompts(chat)
+  saving.note(chat)
   adapters.request(chat.adapter, chat, prompts, function(fields, fault)
     if not is_wanted() then
       return

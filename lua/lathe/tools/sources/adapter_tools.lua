@@ -38,7 +38,7 @@ local function list_of(entries)
         return found ~= nil or message ~= nil
       end,
       gives_way = true,
-      is_visible = true,
+      is_visible = not (type(entry) == "table" and vim.tbl_get(entry, "opts", "visible") == false),
       description = type(entry) == "table" and entry.description or nil,
       is_loaded = true,
     }

@@ -4,10 +4,39 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Verdict, list, name, object, only, parameters, refuse, text, text_block, unique};
+use super::{Verdict, each_schema, list, name, object, only, parameters, refuse, text, text_block, unique};
+
+/// The most places that may be marked for the cache.
+const MAX_MARKS: usize = 4;
+
+/// The body without its marks for the cache, which may stand anywhere but on thinking.
+fn without_marks(value: &mut Value, marks: &mut usize) -> Verdict {
+    match value {
+        Value::Object(fields) => {
+            if fields.remove("cache_control").is_some() {
+                *marks += 1;
+                if fields.get("type").is_some_and(|kind| kind == "thinking") {
+                    return refuse("cache_control cannot be set for thinking blocks");
+                }
+            }
+            fields.values_mut().try_for_each(|value| without_marks(value, marks))
+        }
+        Value::Array(values) => values.iter_mut().try_for_each(|value| without_marks(value, marks)),
+        _ => Ok(()),
+    }
+}
 
 /// Anthropic's messages. `signature`: what all thinking must hold.
 pub fn anthropic(body: &Value, signature: &str) -> Verdict {
+    let (mut body, mut marks) = (body.clone(), 0);
+    without_marks(&mut body, &mut marks)?;
+    if marks > MAX_MARKS {
+        return refuse("A maximum of 4 blocks with cache_control may be provided");
+    }
+    unmarked(&body, signature)
+}
+
+fn unmarked(body: &Value, signature: &str) -> Verdict {
     let known = [
         "model",
         "max_tokens",
@@ -17,7 +46,7 @@ pub fn anthropic(body: &Value, signature: &str) -> Verdict {
         "tool_choice",
         "stream",
         "thinking",
-        "cache_control",
+        "container",
         "output_config",
         "temperature",
     ];
@@ -68,7 +97,7 @@ pub fn anthropic(body: &Value, signature: &str) -> Verdict {
                     }
                 }
                 ("assistant", "tool_use") => {
-                    only(block, &["type", "id", "name", "input"], kind)?;
+                    only(block, &["type", "id", "name", "input", "caller"], kind)?;
                     name(&block["name"], false)?;
                     name(&block["id"], false)?;
                     object(&block["input"], "input")?;
@@ -115,9 +144,20 @@ pub fn anthropic(body: &Value, signature: &str) -> Verdict {
     for tool in body.get("tools").map(|tools| list(tools, "tools")).transpose()?.into_iter().flatten() {
         name(&tool["name"], false)?;
         if tool.get("type").is_none() {
-            only(tool, &["name", "description", "input_schema", "strict"], "tool")?;
+            only(tool, &["name", "description", "input_schema", "strict", "eager_input_streaming"], "tool")?;
             parameters(&tool["input_schema"])?;
+            if tool["strict"] == true {
+                closed(&tool["input_schema"])?;
+            }
         }
     }
     unique(body["tools"].as_array().into_iter().flatten().map(|tool| &tool["name"]))
+}
+
+/// A strict tool: every object is closed.
+fn closed(schema: &Value) -> Verdict {
+    each_schema(schema, &|schema| match schema.get("properties") {
+        Some(_) if schema["additionalProperties"] != false => refuse("strict: additionalProperties must be false"),
+        _ => Ok(()),
+    })
 }

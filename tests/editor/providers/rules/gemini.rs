@@ -1,8 +1,8 @@
 //! What Gemini refuses.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Verdict, each_schema, list, name, object, only, refuse, text, unique};
+use super::{Verdict, list, name, object, only, refuse, text, unique};
 
 /// Google's generateContent. `signature`: what the first call of an answer must hold, or the stand-in.
 pub fn gemini(body: &Value, signature: &str) -> Verdict {
@@ -42,6 +42,11 @@ pub fn gemini(body: &Value, signature: &str) -> Verdict {
         {
             return refuse("Function call is missing a thought_signature");
         }
+        for part in parts {
+            if part["text"] == "" && part.get("thoughtSignature").is_none() {
+                return refuse("contents.parts.data: required oneof field 'data' must have one initialized field");
+            }
+        }
         for call in calls {
             only(call, &["functionCall", "thoughtSignature"], "part")?;
             only(&call["functionCall"], &["id", "name", "args"], "functionCall")?;
@@ -57,49 +62,16 @@ pub fn gemini(body: &Value, signature: &str) -> Verdict {
     for tool in body.get("tools").map(|tools| list(tools, "tools")).transpose()?.into_iter().flatten() {
         let functions = list(&tool["functionDeclarations"], "functionDeclarations")?;
         for function in functions {
-            only(function, &["name", "description", "parameters"], "function")?;
+            only(function, &["name", "description", "parametersJsonSchema"], "function")?;
             name(&function["name"], true)?;
-            if let Some(parameters) = function.get("parameters") {
-                gemini_schema(parameters)?;
+            match function.get("parametersJsonSchema") {
+                Some(schema) if schema["type"] != "object" || !schema["properties"].is_object() => {
+                    return refuse("the schema must describe an object where the properties are the parameters");
+                }
+                Some(_) | None => {}
             }
         }
         unique(functions.iter().map(|function| &function["name"]))?;
     }
     Ok(())
-}
-
-pub fn gemini_schema(schema: &Value) -> Verdict {
-    let known = [
-        "type",
-        "format",
-        "title",
-        "description",
-        "nullable",
-        "enum",
-        "maxItems",
-        "minItems",
-        "properties",
-        "required",
-        "minProperties",
-        "maxProperties",
-        "minLength",
-        "maxLength",
-        "pattern",
-        "anyOf",
-        "items",
-        "minimum",
-        "maximum",
-    ];
-    each_schema(schema, &|schema| {
-        only(schema, &known, "schema")?;
-        let types = ["STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT"];
-        match schema.get("type") {
-            Some(one) if !types.iter().any(|known| one == *known) => refuse(format!("bad type {one}")),
-            None if schema.get("anyOf").is_none() => refuse("a schema without a type"),
-            _ if schema["type"] == "OBJECT" && schema["properties"] == json!({}) => {
-                refuse("properties: should be non-empty for OBJECT type")
-            }
-            _ => Ok(()),
-        }
-    })
 }

@@ -16,8 +16,12 @@ fn chat_part(part: &Value) -> Verdict {
 /// OpenAI's chat completions and those of compatible servers.
 pub fn chat(body: &Value, server: Chat) -> Verdict {
     let mut known = vec!["model", "messages", "tools", "stream", "temperature", "max_tokens", "response_format"];
+    known.push("reasoning_effort");
     if !server.is_mistral {
-        known.extend(["stream_options", "reasoning_effort", "max_completion_tokens"]);
+        known.push("max_completion_tokens");
+    }
+    if !server.is_mistral && !server.takes_no_stream_options {
+        known.push("stream_options");
     }
     only(body, &known, "body")?;
     text(&body["model"], "model")?;
@@ -45,7 +49,8 @@ pub fn chat(body: &Value, server: Chat) -> Verdict {
                 fields.extend(server.kept.map(|(field, _)| field));
                 only(message, &fields, role)?;
                 let calls = message.get("tool_calls").map(|calls| list(calls, "tool_calls")).transpose()?;
-                if calls.is_none_or(Vec::is_empty) && !message["content"].is_string() {
+                let has_parts = server.is_mistral && message["content"].is_array();
+                if calls.is_none_or(Vec::is_empty) && !message["content"].is_string() && !has_parts {
                     return refuse("a message of the assistant without content");
                 }
                 for call in calls.into_iter().flatten() {
@@ -64,17 +69,17 @@ pub fn chat(body: &Value, server: Chat) -> Verdict {
                     }
                     awaited.push(&call["id"]);
                 }
-                if calls.is_some() {
-                    if let Some(reasoning) = server.reasoning
-                        && message["reasoning_content"] != reasoning
-                    {
-                        return refuse("The reasoning_content in the thinking mode must be passed back to the API.");
-                    }
-                    if let Some((field, value)) = server.kept
-                        && serde_json::from_str::<Value>(value).ok().as_ref() != message.get(field)
-                    {
-                        return refuse(format!("{field} is {}", message[field]));
-                    }
+                if let Some(reasoning) = server.reasoning
+                    && body.get("tools").is_some()
+                    && message["reasoning_content"] != reasoning
+                {
+                    return refuse("The reasoning_content in the thinking mode must be passed back to the API.");
+                }
+                if calls.is_some()
+                    && let Some((field, value)) = server.kept
+                    && serde_json::from_str::<Value>(value).ok().as_ref() != message.get(field)
+                {
+                    return refuse(format!("{field} is {}", message[field]));
                 }
             }
             "tool" => {

@@ -26,8 +26,16 @@ pub fn responses(body: &Value, encrypted: &str) -> Verdict {
             "message" => {
                 only(item, &["type", "role", "content", "id", "status", "phase"], "message")?;
                 let part = if item["role"] == "assistant" { "output_text" } else { "input_text" };
+                // Text without an id is what others said; parts as the provider makes them have one.
+                if item["role"] == "assistant" && item.get("id").is_none() {
+                    text(&item["content"], "content")?;
+                    continue;
+                }
                 for content in list(&item["content"], "content")? {
                     let is_picture = content["type"] == "input_image" && item["role"] == "user";
+                    if is_picture && !content["detail"].is_string() {
+                        return refuse("a picture without detail");
+                    }
                     if content["type"] != part && !is_picture {
                         return refuse(format!("{} in a message of {}", content["type"], item["role"]));
                     }
