@@ -293,11 +293,12 @@ error("lathe.bridge_types is for the language server only")
 ---@field skipped integer lines of the file that could not be read
 
 ---@class (exact) lathe.Saving
----@field kind "no_thread"|"failed"|"works"
+---@field kind "no_thread"|"failed"|"works"|"too_long"
 ---@field reason string?
----@field path string?
----@field remedy "make_room"|"make_writable"|"look"|nil
+---@field path string? of the chat; too_long: what holds the whole message, nil: nothing does
+---@field remedy "make_room"|"make_writable"|"begin_new"|"look"|nil
 ---@field lost integer? entries
+---@field bytes integer? of the message
 
 ---What the library calls, on the main loop: with the address of an effect, and a table where there is more to say.
 ---@class (exact) lathe.Performers

@@ -35,6 +35,8 @@ end
 ---@param level integer one of `vim.log.levels`
 local function show(text, level)
   -- Scheduled: callers may be in a fast event or in the middle of a buffer write.
+  -- What others have written may hold anything, and where a text ends at a NUL half of it would be shown.
+  text = text:gsub("%z", "?")
   vim.schedule(function()
     vim.notify(fit("lathe: " .. text, level), level, { title = "lathe" })
   end)

@@ -243,6 +243,7 @@ end
 local remedies = {
   make_room = "Make room there",
   make_writable = "Make that folder writable",
+  begin_new = "Begin a new chat",
   look = "Look at that folder",
 }
 
@@ -255,6 +256,13 @@ function M.saving(saving)
   elseif saving.kind == "works" then
     local lost = saving.lost > 0 and (" %d entries in between are lost."):format(saving.lost) or ""
     return ("This chat is saved again, in %s.%s"):format(saving.path, lost)
+  elseif saving.kind == "too_long" then
+    local size = ("A message of %d MiB is too long for the file of this chat: its beginning is saved, "):format(
+      math.ceil(saving.bytes / 2 ^ 20)
+    )
+    return size
+      .. (saving.path and "the whole of it in " .. saving.path or "the rest is lost: " .. saving.reason)
+      .. "."
   end
   return (
     "This chat is not saved: %s: %s. %s; the next message tries again. "

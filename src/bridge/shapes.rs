@@ -234,12 +234,19 @@ fn saving(lua: &Lua, changed: &Saving) -> mlua::Result<Table> {
             let remedy = match remedy {
                 Remedy::MakeRoom => "make_room",
                 Remedy::MakeWritable => "make_writable",
+                Remedy::BeginNew => "begin_new",
                 Remedy::Look => "look",
             };
             let (path, reason) = (path.as_str(), reason.as_str());
             shape!(lua, Saving { kind: "failed", path, reason, remedy })
         }
         Saving::Works { path, lost } => shape!(lua, Saving { kind: "works", path: path.as_str(), lost: *lost }),
+        Saving::TooLong { bytes, whole: Ok(path) } => {
+            shape!(lua, Saving { kind: "too_long", bytes: *bytes, path: path.as_str() })
+        }
+        Saving::TooLong { bytes, whole: Err(reason) } => {
+            shape!(lua, Saving { kind: "too_long", bytes: *bytes, reason: reason.as_str() })
+        }
     })
 }
 

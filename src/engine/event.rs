@@ -162,6 +162,13 @@ pub enum Saving {
         /// How many entries are missing in it.
         lost: usize,
     },
+    /// A message is too long to be read back from the file: only its beginning is there.
+    TooLong {
+        /// How long it is.
+        bytes: usize,
+        /// The file that holds all of it, or why there is none.
+        whole: Result<String, String>,
+    },
 }
 
 /// What can be done about a file that cannot be written.
@@ -171,6 +178,8 @@ pub enum Remedy {
     MakeRoom,
     /// The folder may not be written.
     MakeWritable,
+    /// The file has as much as is read back.
+    BeginNew,
     /// Nobody knows.
     Look,
 }

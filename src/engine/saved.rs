@@ -3,6 +3,7 @@
 
 mod loader;
 mod recorder;
+mod shorten;
 
 use std::sync::Arc;
 
@@ -13,9 +14,13 @@ use crate::message::Message;
 
 pub use loader::{Saved, load, title};
 pub use recorder::{Note, Recorder};
+pub use shorten::shorten;
 
-/// The version of what is written here. Files of a newer one are not read.
+/// The version of what is written here. Files of another one are not read.
 pub const VERSION: u32 = 1;
+
+/// A longer line is neither written nor read.
+pub const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// What a chat is besides its messages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -300,6 +300,10 @@ fn run(shared: &Shared, inbox: &Inbox, disk: Disk) {
                 Task::Record { chat, record } => {
                     if let Some(writing) = chats.get_mut(&chat) {
                         writing.take(record, Instant::now());
+                        // What waits for the disk is bounded, and this disk may well take it.
+                        if writing.holds_much() {
+                            tell(inbox, chat, writing, disk, false);
+                        }
                     }
                 }
                 Task::Close { chat } => closed.push(chat),
@@ -308,9 +312,7 @@ fn run(shared: &Shared, inbox: &Inbox, disk: Disk) {
         }
         for (chat, writing) in &mut chats {
             let is_last = is_ending || closed.contains(chat);
-            if let Some(saving) = writing.flush(disk, Instant::now(), is_last) {
-                inbox.push(Event::chat(*chat, ChatEvent::SavingChanged(saving)));
-            }
+            tell(inbox, *chat, writing, disk, is_last);
         }
         for chat in closed {
             chats.remove(&chat);
@@ -322,6 +324,14 @@ fn run(shared: &Shared, inbox: &Inbox, disk: Disk) {
         if is_ending {
             return;
         }
+    }
+}
+
+/// Writes what waits of a chat, and tells what the user should know.
+fn tell(inbox: &Inbox, chat: ChatId, writing: &mut Writing, disk: Disk, is_last: bool) {
+    let saving = writing.flush(disk, Instant::now(), is_last);
+    for saving in writing.take_cuts().into_iter().chain(saving) {
+        inbox.push(Event::chat(chat, ChatEvent::SavingChanged(saving)));
     }
 }
 

@@ -19,6 +19,7 @@ mod corpus;
 mod demo;
 mod docs;
 mod fast_events;
+mod hand_made_chats;
 mod handlers_once;
 mod harness;
 mod held;

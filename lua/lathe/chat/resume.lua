@@ -6,6 +6,7 @@ local chats = require("lathe.chat")
 local config = require("lathe.config")
 local core = require("lathe.core")
 local notify = require("lathe.notify")
+local readable = require("lathe.readable").text
 local saving = require("lathe.chat.saving")
 
 ---How long ago something was.
@@ -30,10 +31,24 @@ end
 ---@param entry lathe.SavedChat
 ---@return string
 local function describe(entry)
-  local folder = vim.fn.fnamemodify(entry.cwd, ":t")
+  local folder = vim.fs.basename(entry.cwd):gsub("%c", "?")
   local here = chats.saved_as(entry.id) and " (open)" or ""
   local parts = { ago(os.time() - entry.modified), folder ~= "" and folder or entry.cwd, entry.title }
   return table.concat(parts, " · ") .. here
+end
+
+---Whether a text can be the path of a chat's folder. A file may have been made by hand.
+---@param text string
+---@return boolean
+local function is_path(text)
+  return vim.startswith(text, "/") and not text:find("%z")
+end
+
+---@param text string
+---@return string
+local function shown(text)
+  text = text:gsub("%c", "?")
+  return #text > 200 and vim.fn.strcharpart(text, 0, 100) .. "…" or text
 end
 
 ---The adapter of a saved chat: its own when there still is one, else the configured one.
@@ -47,7 +62,7 @@ local function adapter_of(loaded)
   if not loaded.adapter or (usual and usual.name == loaded.adapter) then
     return default, loaded.model
   end
-  local own, message = adapters.resolve(loaded.adapter)
+  local own, message = adapters.resolve(shown(loaded.adapter))
   if own then
     return loaded.adapter, loaded.model
   end
@@ -65,10 +80,12 @@ local copied = {
 local function restore(loaded)
   local cwd = vim.fn.getcwd()
   if loaded.copied ~= "elsewhere" and loaded.cwd ~= "" then
-    if vim.fn.isdirectory(loaded.cwd) == 1 then
+    local stat = is_path(loaded.cwd) and vim.uv.fs_stat(loaded.cwd)
+    if stat and stat.type == "directory" then
       cwd = loaded.cwd
     else
-      notify.warn(("the chat's folder %s is gone: its tools work in %s"):format(loaded.cwd, cwd))
+      local what = is_path(loaded.cwd) and "is gone" or "is no path"
+      notify.warn(("the chat's folder %s %s: its tools work in %s"):format(shown(loaded.cwd), what, cwd))
     end
   end
   local adapter, model, message = adapter_of(loaded)
@@ -83,8 +100,11 @@ end
 ---Goes on with a saved chat; one that is open here is shown.
 ---@param wanted string its id, or the path of a file
 function M.open(wanted)
-  local is_path = wanted:find("/", 1, true) or wanted:find("^~")
-  local path = is_path and vim.fn.fnamemodify(wanted, ":p")
+  if wanted == "" or wanted:find("%z") then
+    return notify.error(("there is no saved chat %q"):format(shown(wanted)))
+  end
+  local names_path = wanted:find("/", 1, true) or wanted:find("^~")
+  local path = names_path and vim.fn.fnamemodify(wanted, ":p")
   local id = vim.fs.basename(wanted):gsub("%.jsonl$", "")
   local is_ours = not path or vim.uv.fs_realpath(vim.fs.dirname(path)) == vim.uv.fs_realpath(saving.folder())
   local open = is_ours and chats.saved_as(id)
@@ -98,10 +118,12 @@ function M.open(wanted)
     "load_chat",
     { chat = path or id },
     vim.schedule_wrap(function(loaded, message)
-      if loaded then
-        restore(loaded)
-      else
-        notify.error(message)
+      if not loaded then
+        return notify.error(message)
+      end
+      local ok, err = pcall(restore, loaded)
+      if not ok then
+        notify.error("the chat could not be gone on with: " .. readable(err))
       end
     end)
   )

@@ -5,13 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Meta, Record};
+use super::recorder::MAX_BODY_BYTES;
+use super::{MAX_LINE_BYTES, Meta, Record, VERSION};
 use crate::engine::outcome::Interrupted;
-use crate::engine::restore::{Look, Restored};
+use crate::engine::restore::{Body, Look, Restored};
 use crate::message::{History, Message};
-
-/// A line longer than this is passed over.
-const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// A chat holds no more messages and calls than this, in all.
 pub(super) const MAX_ENTRIES: usize = 200_000;
@@ -19,11 +17,17 @@ pub(super) const MAX_ENTRIES: usize = 200_000;
 /// How long a title is, in characters.
 pub(super) const MAX_TITLE_CHARS: usize = 100;
 
+/// More files than these are not named below a call.
+const MAX_FILES: usize = 100;
+
+/// How much of what is said to be a version is shown.
+const MAX_VERSION_CHARS: usize = 40;
+
 /// A chat as its file tells it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Saved {
-    /// The version of the file's first line; 0: it has none.
-    pub version: u32,
+    /// What the file says of its version when that is not [`VERSION`], as JSON.
+    pub foreign_version: Option<String>,
     /// How many lines were used.
     pub records: usize,
     /// It goes on where the limits end: not all of it was read.
@@ -50,7 +54,13 @@ pub fn load(bytes: &[u8]) -> Saved {
             break;
         }
         let record = if line.len() > MAX_LINE_BYTES { None } else { serde_json::from_slice(line).ok() };
-        let used = record.is_some_and(|record| loader.take(record));
+        let used = match record {
+            Some(record) => loader.take(record),
+            None => {
+                loader.note_version(line);
+                false
+            }
+        };
         *(if used { &mut loader.saved.records } else { &mut loader.saved.restored.skipped }) += 1;
     }
     loader.finish()
@@ -61,10 +71,23 @@ pub fn title(message: &Message) -> Option<String> {
     let Message::User { content, visible: true, typed, attachments: _ } = message else { return None };
     let text = typed.as_deref().unwrap_or(content);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
-    Some(match line.char_indices().nth(MAX_TITLE_CHARS) {
+    let shown = match line.char_indices().nth(MAX_TITLE_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line.to_owned(),
-    })
+    };
+    // It becomes one line of a list.
+    Some(shown.replace(char::is_control, " "))
+}
+
+/// Nothing of a look is longer than what is written of one.
+fn fit(look: &mut Look) {
+    let Look { state, head, fact, files, body } = look;
+    let body = if let Body::Text(text) = body { Some(text) } else { None };
+    files.truncate(MAX_FILES);
+    for text in [Some(state), Some(head), fact.as_mut(), body].into_iter().flatten().chain(files) {
+        let end = (0..=MAX_BODY_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+        text.truncate(end.unwrap_or_default());
+    }
 }
 
 #[derive(Debug)]
@@ -94,18 +117,37 @@ struct Loader {
 }
 
 impl Loader {
+    /// Looks for a version in a line that is no record: who wrote it may have written all of the file in another way.
+    fn note_version(&mut self, line: &[u8]) {
+        if line.len() > MAX_LINE_BYTES {
+            return;
+        }
+        let Ok(Value::Object(fields)) = serde_json::from_slice::<Value>(line) else { return };
+        if fields.get("t").and_then(Value::as_str) == Some("chat") {
+            self.version(fields.get("v").unwrap_or(&Value::Null));
+        }
+    }
+
+    fn version(&mut self, version: &Value) {
+        if version.as_u64() != Some(VERSION.into()) {
+            let shown = version.to_string().chars().take(MAX_VERSION_CHARS).collect();
+            self.saved.foreign_version.get_or_insert(shown);
+        }
+    }
+
     /// Takes a record in. False: it cannot be used.
     fn take(&mut self, record: Record) -> bool {
         match record {
             Record::Chat { v, meta, .. } => {
-                self.saved.version = self.saved.version.max(v);
+                self.version(&Value::from(v));
                 self.saved.meta = meta;
             }
             Record::Meta { meta } => self.saved.meta = meta,
             Record::Message { message } | Record::Result { message } => return self.message(message),
             Record::Asked { call } => return self.stage(&call, Interrupted::Asked),
             Record::Started { call } => return self.stage(&call, Interrupted::Started),
-            Record::Look { call, look } => {
+            Record::Look { call, mut look } => {
+                fit(&mut look);
                 let call = self.id(&call).to_owned();
                 if !self.used.contains(&call) {
                     return false;
@@ -134,11 +176,11 @@ impl Loader {
                 self.history.truncate(kept);
             }
             Record::Cleared => {
-                let Saved { version, records, meta, restored, .. } = std::mem::take(&mut self.saved);
+                let Saved { foreign_version, records, meta, restored, .. } = std::mem::take(&mut self.saved);
                 let meta = Meta { tools: Vec::new(), groups: Vec::new(), ..meta };
                 let restored = Restored { skipped: restored.skipped, ..Restored::default() };
-                *self =
-                    Self { saved: Saved { version, records, meta, restored, ..Saved::default() }, ..Self::default() };
+                let saved = Saved { foreign_version, records, meta, restored, ..Saved::default() };
+                *self = Self { saved, ..Self::default() };
             }
             Record::TurnEnd => self.forget_partial(),
         }

@@ -1,5 +1,7 @@
 //! What is written of a chat comes back, and whatever else a file holds, what comes back could be sent.
 
+mod hand_made;
+
 use std::collections::{HashMap, HashSet};
 
 use proptest::prelude::*;
@@ -133,7 +135,7 @@ fn a_conversation_comes_back_as_it_was() {
     expected.extend([result("c1", "a\u{0}b\r\nc", false), llm("Done", &[])]);
     assert_eq!(messages(&saved), expected);
     assert_eq!(saved.restored.looks, HashMap::from([("c1".to_owned(), look)]));
-    assert_eq!((saved.meta, saved.title.as_deref(), saved.version), (meta, Some("Use @{glob}"), VERSION));
+    assert_eq!((saved.meta, saved.title.as_deref(), saved.foreign_version), (meta, Some("Use @{glob}"), None));
     assert_eq!((saved.made, saved.restored.interrupted), (Vec::new(), false));
 }
 

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FlockOperation, flock};
 
-use crate::engine::saved::{self, Meta, Record, Saved};
+use crate::engine::saved::{self, MAX_LINE_BYTES, Meta, Record, Saved};
 
 /// How the files end; others in the folder are left alone.
 const ENDING: &str = "jsonl";
@@ -67,6 +67,14 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// It comes from somewhere else.
+    #[error("{path} says that its version is {given}, which is none that lathe writes")]
+    ForeignVersion {
+        /// The file.
+        path: PathBuf,
+        /// What it says, as JSON.
+        given: String,
+    },
     /// A fault of ours.
     #[error("internal error of lathe, see :Lathe log")]
     Panicked,
@@ -110,6 +118,9 @@ struct ChatFile {
 impl Sink for ChatFile {
     fn append(&mut self, lines: &[u8]) -> io::Result<()> {
         let end: &[u8] = if self.is_cut { b"\n" } else { b"" };
+        if self.len + (end.len() + lines.len()) as u64 > MAX_FILE_BYTES {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it would be too large to be read back"));
+        }
         match self.file.write_all(end).and_then(|()| self.file.write_all(lines)) {
             Ok(()) => {
                 self.len += (end.len() + lines.len()) as u64;
@@ -212,7 +223,7 @@ fn peek(path: &Path) -> io::Result<Option<(String, String)>> {
     let (mut title, mut cwd) = (None, None);
     let mut line = Vec::new();
     let contains = |line: &[u8], word: &str| memchr::memmem::find(line, word.as_bytes()).is_some();
-    while reader.read_until(b'\n', &mut line)? > 0 {
+    while read_line(&mut reader, &mut line)? {
         let may_be_title = title.is_none() && contains(&line, "User");
         let may_be_clear = line.len() <= CLEARED_BYTES && contains(&line, "cleared");
         if cwd.is_none() || may_be_title || may_be_clear {
@@ -223,9 +234,35 @@ fn peek(path: &Path) -> io::Result<Option<(String, String)>> {
                 _ => {}
             }
         }
-        line.clear();
     }
     Ok(title.map(|title| (title, cwd.unwrap_or_default())))
+}
+
+/// Reads a line; of one that is too long to be one, only its beginning. False: there is none.
+fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let read = reader.take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', line)?;
+    if line.last() != Some(&b'\n') {
+        reader.skip_until(b'\n')?;
+    }
+    Ok(read > 0)
+}
+
+/// Puts what is too long for a chat's file beside it, in a file that only the user can read. `number`: the first that is
+/// tried of those in its name.
+pub(super) fn put_beside(place: &Place, number: &mut u32, bytes: &[u8]) -> io::Result<PathBuf> {
+    DirBuilder::new().recursive(true).mode(0o700).create(&place.folder)?;
+    loop {
+        *number += 1;
+        let path = place.path.with_extension(format!("{number}.large.json"));
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            file => {
+                file?.write_all(bytes)?;
+                return Ok(path);
+            }
+        }
+    }
 }
 
 /// Why a chat goes on in a copy.
@@ -273,8 +310,9 @@ pub(super) fn load(folder: &Path, wanted: &str) -> Result<Loaded, StoreError> {
     let mut bytes = Vec::new();
     (&mut file).take(MAX_FILE_BYTES).read_to_end(&mut bytes).map_err(fault)?;
     let saved = saved::load(&bytes);
-    if saved.version > saved::VERSION {
-        return Err(StoreError::Newer { path });
+    if let Some(given) = saved.foreign_version {
+        let is_newer = given.parse().is_ok_and(|version: u32| version > saved::VERSION);
+        return Err(if is_newer { StoreError::Newer { path } } else { StoreError::ForeignVersion { path, given } });
     } else if saved.is_too_long {
         return Err(StoreError::TooLarge { path });
     } else if saved.records == 0 {

@@ -1,5 +1,7 @@
 //! Saved chats as the runtime writes and reads them: with a disk that takes everything, nothing, or half of it.
 
+mod large;
+
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::PermissionsExt;

@@ -4,9 +4,9 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use super::files::{Place, Sink};
+use super::files::{Place, Sink, put_beside};
 use crate::engine::event::{Remedy, Saving};
-use crate::engine::saved::{Meta, Record, VERSION};
+use crate::engine::saved::{MAX_LINE_BYTES, Meta, Record, VERSION, shorten};
 use crate::message::Message;
 
 /// Pieces of an answer are gathered so long before they are written.
@@ -14,6 +14,9 @@ const GATHER: Duration = Duration::from_millis(250);
 
 /// How much may wait for a disk that takes nothing. What comes on top is lost.
 const MAX_WAITING_BYTES: usize = 64 << 20;
+
+/// What is written at once.
+const MUCH_BYTES: usize = 4 << 20;
 
 /// How often one chat tells that saving fails.
 const MAX_TOLD: u32 = 3;
@@ -40,6 +43,11 @@ pub struct Writing {
     told: u32,
     /// How many records were lost.
     lost: usize,
+    max_line_bytes: usize,
+    /// How many files lie beside this one.
+    beside: u32,
+    /// What was too long, for the user to know.
+    cuts: Vec<Saving>,
 }
 
 struct Partial {
@@ -63,7 +71,16 @@ impl Writing {
             is_failing: false,
             told: 0,
             lost: 0,
+            max_line_bytes: MAX_LINE_BYTES,
+            beside: 0,
+            cuts: Vec::new(),
         }
+    }
+
+    /// With another limit of what is a line.
+    #[cfg(test)]
+    pub(super) fn with_max_line_bytes(self, max_line_bytes: usize) -> Self {
+        Self { max_line_bytes, ..self }
     }
 
     /// A chat whose file is open.
@@ -78,6 +95,11 @@ impl Writing {
         }
         let max_waiting_bytes = MAX_WAITING_BYTES + bytes.len();
         Self { head: None, waiting: bytes, max_waiting_bytes, ..Self::new(place, 0, Meta::default()) }
+    }
+
+    /// Whether so much waits that it should be written before more comes.
+    pub(super) fn holds_much(&self) -> bool {
+        self.waiting.len() >= MUCH_BYTES
     }
 
     /// When [`Writing::flush`] is due, because of what is gathered.
@@ -127,17 +149,40 @@ impl Writing {
     }
 
     fn add_partial(&mut self) {
-        if let Some(Partial { is_reasoning, text, .. }) = self.partial.take() {
+        let Some(Partial { is_reasoning, text, .. }) = self.partial.take() else { return };
+        // In JSON a letter has up to six bytes for each of its own.
+        let piece_bytes = self.max_line_bytes / 8;
+        let mut rest = text.as_str();
+        while !rest.is_empty() {
+            let end = (1..=piece_bytes.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end));
+            let (text, after) = rest.split_at(end.unwrap_or(rest.len()));
+            let text = text.to_owned();
             self.add(&if is_reasoning { Record::Reasoning { text } } else { Record::Text { text } });
+            rest = after;
         }
     }
 
     fn add(&mut self, record: &Record) {
         let before = self.waiting.len();
-        if before < self.max_waiting_bytes {
-            record.write(&mut self.waiting);
-        } else {
+        if before >= self.max_waiting_bytes {
             self.lost += 1;
+            return;
+        }
+        record.write(&mut self.waiting);
+        if self.waiting.len() - before > self.max_line_bytes {
+            let line = self.waiting.split_off(before);
+            self.add_shortened(record, &line);
+        }
+    }
+
+    /// What is too long to be read back goes beside, and a part of it here.
+    fn add_shortened(&mut self, record: &Record, line: &[u8]) {
+        let put = put_beside(&self.place, &mut self.beside, line);
+        let whole = put.as_ref().map(|path| path.display().to_string()).map_err(io::Error::to_string);
+        self.cuts.push(Saving::TooLong { bytes: line.len(), whole: whole.clone() });
+        match shorten(record, whole.as_deref().ok()) {
+            Some(shorter) => shorter.write(&mut self.waiting),
+            None => self.lost += 1,
         }
     }
 
@@ -154,6 +199,11 @@ impl Writing {
             Ok(()) => self.works(),
             Err(error) => self.fails(&error),
         }
+    }
+
+    /// What was too long since the last time.
+    pub(super) fn take_cuts(&mut self) -> Vec<Saving> {
+        std::mem::take(&mut self.cuts)
     }
 
     fn write(&mut self, disk: Disk) -> io::Result<()> {
@@ -194,6 +244,8 @@ impl Writing {
             return None;
         }
         let remedy = match error.kind() {
+            // Our own limit.
+            io::ErrorKind::InvalidInput => Remedy::BeginNew,
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Remedy::MakeRoom,
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Remedy::MakeWritable,
             _ => Remedy::Look,
