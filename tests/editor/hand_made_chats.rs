@@ -9,27 +9,8 @@ use serde_json::{Value, json};
 use crate::chat::PRELUDE;
 use crate::support::{Editor, Setup, saved_chat};
 
-const PREPARE: &str = r#"
-told = {}
-vim.notify = function(text) told[#told + 1] = text end
-local turns = setmetatable({}, { __index = function() return { text = "answered" } end })
-require("lathe").setup({
-  adapters = { http = { fake = require("lathe.adapters").extend("scripted", { turns = function() return { text = "answered" } end }) } },
-  interactions = { chat = { adapter = "fake" } },
-})
--- Resumes; then `outcome` is "opened", "refused" or nil when nothing came of it.
-function resume(what)
-  told, outcome, events = {}, nil, {}
-  local before = require("lathe").last_chat()
-  require("lathe").resume(what)
-  vim.wait(5000, function()
-    local now = require("lathe").last_chat()
-    outcome = now and now ~= before and "opened" or told[1] and "refused" or nil
-    return outcome ~= nil
-  end, 5)
-  chat = require("lathe").last_chat()
-end
-"#;
+/// `resume(what)` resumes a chat with a provider that always answers, and notes in `outcome` what came of it.
+const PREPARE: &str = include_str!("hand_made_chats/prelude.lua");
 
 fn editor() -> (Editor, PathBuf) {
     let editor = Setup::default().start();

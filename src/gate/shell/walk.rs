@@ -254,7 +254,7 @@ impl<'a> Walker<'a> {
             let name = word.strip_prefix('{').and_then(|word| word.strip_suffix('}'));
             name.is_some_and(|name| name.contains('[') || super::variables::decides(name, None))
         });
-        let doubt = doubt.or(named.map(|name| Unknown::Variable(name)));
+        let doubt = doubt.or(named.map(Unknown::Variable));
         if words.is_empty() {
             if !assignments.is_empty() {
                 let plain = self.plain(node, ancestors);

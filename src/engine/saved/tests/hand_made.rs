@@ -50,7 +50,7 @@ fn looks_and_titles_of_any_size_and_signs_are_bearable() {
         state: huge.clone(),
         head: huge.clone(),
         fact: Some(huge.clone()),
-        files: vec![huge.clone(); 200],
+        files: [vec![huge.clone()], vec!["/f".to_owned(); 200]].concat(),
         body: Body::Text(huge.clone()),
     };
     let records = [
