@@ -114,7 +114,7 @@ pub struct Built {
 /// What a decoder knows of the request that is answered.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
-    /// As [`build`] made them.
+    /// As `build` made them.
     pub names: Names,
     /// Who answers.
     pub origin: Origin,

@@ -49,3 +49,4 @@ mod sources;
 mod text;
 mod turns;
 mod windows;
+mod words;
