@@ -77,7 +77,7 @@ pub enum Fact {
     /// The permission rules.
     Rules,
     /// What the call wants, as the rules see it.
-    Pairs,
+    Wants,
     /// The tool's own setting: a function in `require_approval_before`, or `handlers.prompt_condition`.
     OwnApproval,
     /// What an approval of this very command is remembered under.
@@ -98,7 +98,7 @@ pub enum Found {
     /// They are loaded.
     Rules,
     /// Keys and values, judged by the rules.
-    Pairs(Arc<[Want]>),
+    Wants(Arc<[Want]>),
     /// Whether it asks.
     OwnApproval(bool),
     /// The command, or what stands for it.
@@ -118,7 +118,7 @@ impl Found {
     pub fn fact(&self) -> Fact {
         match self {
             Self::Rules => Fact::Rules,
-            Self::Pairs(_) => Fact::Pairs,
+            Self::Wants(_) => Fact::Wants,
             Self::OwnApproval(_) => Fact::OwnApproval,
             Self::CmdString(_) => Fact::CmdString,
             Self::Saved(_) => Fact::Saved,
@@ -135,7 +135,7 @@ impl Found {
 pub struct Facts {
     /// Whether they could be loaded.
     rules: Option<bool>,
-    pairs: Option<Option<Arc<[Want]>>>,
+    wants: Option<Option<Arc<[Want]>>>,
     own_approval: Option<Option<bool>>,
     cmd_string: Option<Option<String>>,
     saved: Option<Option<bool>>,
@@ -149,8 +149,8 @@ impl Facts {
     pub fn take(&mut self, fact: Fact, found: Option<Found>) {
         match (fact, found) {
             (Fact::Rules, found) => self.rules = Some(matches!(found, Some(Found::Rules))),
-            (Fact::Pairs, Some(Found::Pairs(pairs))) => self.pairs = Some(Some(pairs)),
-            (Fact::Pairs, _) => self.pairs = Some(None),
+            (Fact::Wants, Some(Found::Wants(wants))) => self.wants = Some(Some(wants)),
+            (Fact::Wants, _) => self.wants = Some(None),
             (Fact::OwnApproval, Some(Found::OwnApproval(asks))) => self.own_approval = Some(Some(asks)),
             (Fact::OwnApproval, _) => self.own_approval = Some(None),
             (Fact::CmdString, Some(Found::CmdString(value))) => self.cmd_string = Some(Some(value)),
@@ -168,7 +168,7 @@ impl Facts {
 
     /// The approvals of all that the rules ask about, as far as it is known.
     pub fn asked(&self) -> Vec<Approval> {
-        let wants = self.pairs.iter().flatten().flat_map(|wants| wants.iter());
+        let wants = self.wants.iter().flatten().flat_map(|wants| wants.iter());
         wants.filter(|want| want.action == Some(Action::Ask)).map(|want| want.pair.approval()).collect()
     }
 
@@ -204,9 +204,9 @@ pub fn decide(call: &GatedCall, approvals: &Approvals, facts: &Facts) -> Verdict
         (None, None) => return Verdict::Need(Fact::Rules),
         (None, Some(_)) => return Verdict::Ask(question(call, Cause::NoRules)),
     };
-    let wants: &[Want] = match &facts.pairs {
+    let wants: &[Want] = match &facts.wants {
         _ if !call.concerns(rules) => &[],
-        None => return Verdict::Need(Fact::Pairs),
+        None => return Verdict::Need(Fact::Wants),
         Some(None) => return Verdict::Ask(question(call, Cause::Unknown)),
         Some(Some(wants)) => wants,
     };

@@ -110,17 +110,17 @@ impl Runtime {
         self.approvals.list()
     }
 
-    /// Looks an approval of a project up → [`CallEvent::FactFound`], always.
+    /// Looks an approval of a project up → `CallEvent::FactFound`, always.
     pub fn find_approvals(&self, chat: ChatId, call: CallId, project: Arc<str>, approvals: Vec<Approval>) {
         self.approvals.find(&self.inbox, chat, call, project, approvals);
     }
 
-    /// Saves an approval of a project. [`Event::ApprovalsFailed`] tells when that fails.
+    /// Saves an approval of a project. `Event::ApprovalsFailed` tells when that fails.
     pub fn save_approval(&self, project: Arc<str>, approval: Approval) {
         self.approvals.save(&self.inbox, project, approval);
     }
 
-    /// Removes an approval of a project. [`Event::ApprovalsFailed`] tells when that fails.
+    /// Removes an approval of a project. `Event::ApprovalsFailed` tells when that fails.
     pub fn forget_approval(&self, project: Arc<str>, approval: Approval) {
         self.approvals.forget(&self.inbox, project, approval);
     }

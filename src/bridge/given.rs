@@ -139,7 +139,7 @@ pub fn fact(fact: Fact, given: &Value) -> Result<Option<Found>, PerformError> {
             Value::Nil | Value::String(_) => Ok(exact_text(given).map(Found::CmdString)),
             other => Err(returned("find_fact", "a string or nil", other)),
         },
-        Fact::Rules | Fact::Pairs | Fact::Saved | Fact::Judge => Ok(None),
+        Fact::Rules | Fact::Wants | Fact::Saved | Fact::Judge => Ok(None),
     }
 }
 

@@ -219,11 +219,11 @@ impl Performers {
                 return Ok(Some(CallEvent::FactFound { fact, found }));
             }
             CallEffect::LoadPermissions => lua_fn.load_permissions.for_call(chat, call, NOTHING)?,
-            CallEffect::FindPairs { permissions: rules } => {
+            CallEffect::FindWants { permissions: rules } => {
                 let wants: Value = lua_fn.find_wants.for_call(chat, call, NOTHING)?;
                 match permissions::wants(&wants) {
-                    Some(wants) => runtime.find_pairs(chat, call, wants, rules),
-                    None => return Ok(Some(CallEvent::FactFound { fact: Fact::Pairs, found: None })),
+                    Some(wants) => runtime.judge_wants(chat, call, wants, rules),
+                    None => return Ok(Some(CallEvent::FactFound { fact: Fact::Wants, found: None })),
                 }
             }
             CallEffect::FindSaved { project, approvals } => runtime.find_approvals(chat, call, project, approvals),

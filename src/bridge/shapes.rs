@@ -282,7 +282,7 @@ pub fn fact_word(fact: Fact) -> &'static str {
         Fact::JudgeContext => "judge_context",
         // They have effects of their own.
         Fact::Rules => "rules",
-        Fact::Pairs => "pairs",
+        Fact::Wants => "wants",
         Fact::Saved => "saved",
         Fact::Judge => "judge",
     }

@@ -1,27 +1,27 @@
-//! One tool call from the queue to its result: the state machine of a single call. What happens at the gate is in
-//! `decide.rs`, how cmds run in `cmds.rs`, how it ends in `end.rs`.
+//! One tool call from the queue to its result: the state machine of a single call. Its stages are in `stage.rs`; what happens
+//! at the gate is in `decide.rs`, how cmds run in `cmds.rs`, how it ends in `end.rs`.
 
 mod cmds;
 mod decide;
 mod end;
+mod stage;
 #[cfg(test)]
 mod tests;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use end::{Abort, Denied, End};
 use serde_json::Value;
+pub use stage::{Abort, CallResult, Denied, End};
+use stage::{Prepared, Stage};
 
 use crate::change::Change;
 use crate::engine::effect::{CallEffect, ChatEffect, Effect, ignore_late};
 use crate::engine::event::{CallEvent, ChatId, ChatSettings, Report};
-use crate::engine::outcome::Outcome;
-use crate::gate::approvals::{Approval, Approvals, Scope};
+use crate::gate::approvals::Approvals;
 use crate::gate::{self, Fact, Facts, Found, Permissions};
 use crate::media::Given;
-use crate::message::Message;
-use crate::tool::{CallId, CallStatus, Copying, Defined, GateSettings, OwnApproval, Preparation, shown};
+use crate::tool::{CallId, Copying, Defined, shown};
 
 /// What a call may touch while it handles an event.
 pub struct Context<'a> {
@@ -105,71 +105,6 @@ pub struct Carried {
 /// killed for good well before.
 pub const STOP_LIMIT_MS: u64 = 3_000;
 
-/// What a finished call says to the model.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CallResult {
-    /// How it ended.
-    pub status: CallStatus,
-    /// What the history gets.
-    pub message: Arc<Message>,
-}
-
-/// Where a call is. It moves in one way: the stage is taken, and what is done with it gives the next.
-#[derive(Clone, Debug, Default)]
-enum Stage {
-    /// Waits for its turn. An error is what the model is told instead of running it.
-    Queued(Result<Value, String>),
-    /// Lua makes its copy. The reply always comes; an abort waits for it, since `setup` may need its `on_exit`.
-    Preparing { started_ms: u64, abort: Option<Abort> },
-    /// The gate waits for a fact. An abort may arrive before it.
-    Deciding { prepared: Prepared, facts: Facts, fact: Fact, since_ms: u64 },
-    /// The user is asked; the clock stands still. *Always accept* remembers `remember`.
-    Asking { prepared: Prepared, since_ms: u64, remember: (Vec<Approval>, Scope) },
-    /// A cmd runs. `in_process`: as a command, whose end is reported in any case.
-    Running { prepared: Prepared, cmd: usize, in_process: bool },
-    /// The process of a cmd is being ended. What it printed belongs into the result.
-    Stopping { prepared: Prepared, cmd: usize, abort: Abort, since_ms: u64 },
-    /// An output function of a cmd that succeeded runs, more cmds may follow.
-    Succeeding { prepared: Prepared, cmd: usize, abort: Option<Abort> },
-    /// The last output function runs.
-    Ending { prepared: Prepared, end: End },
-    /// `on_exit` runs.
-    Exiting { prepared: Prepared, end: End },
-    /// The result is decided and too long; it is being shortened.
-    Shortening { outcome: Outcome, duration_ms: u64 },
-    /// It has its result.
-    Finished(CallResult),
-    /// Only while it moves. A panic on the way leaves it behind, and whatever happens next ends the call with an error.
-    #[default]
-    Lost,
-}
-
-/// What is known of a call that was prepared (or would have been, for one that is aborted in the queue).
-#[derive(Clone, Debug)]
-struct Prepared {
-    preparation: Preparation,
-    started_ms: u64,
-    /// Time spent at the gate and in questions; the clock stands still there.
-    asked_ms: u64,
-}
-
-impl Prepared {
-    fn new(preparation: Preparation, started_ms: u64) -> Self {
-        Self { preparation, started_ms, asked_ms: 0 }
-    }
-
-    /// For a call that has no copy of its tool.
-    fn without_copy(started_ms: u64, defines: Defined) -> Self {
-        let gate = GateSettings::new(OwnApproval::Run);
-        let preparation = Preparation { cmds: Vec::new(), defines, gate, timeout_ms: None, changes: Vec::new() };
-        Self::new(preparation, started_ms)
-    }
-
-    fn deadline_ms(&self) -> Option<u64> {
-        self.preparation.timeout_ms.map(|limit| self.started_ms.saturating_add(limit).saturating_add(self.asked_ms))
-    }
-}
-
 impl ToolCall {
     /// Keeps its arguments, for cmds that are run outside of Lua.
     pub fn keep_arguments(&mut self, arguments: Arc<Value>) {
@@ -252,7 +187,18 @@ impl ToolCall {
                 Stage::Preparing { started_ms: ctx.now_ms, abort: None }
             }
             Stage::Queued(Err(message)) => self.refuse(ctx, message),
-            started => started,
+            // It has started already.
+            stage @ (Stage::Preparing { .. }
+            | Stage::Deciding { .. }
+            | Stage::Asking { .. }
+            | Stage::Running { .. }
+            | Stage::Stopping { .. }
+            | Stage::Succeeding { .. }
+            | Stage::Ending { .. }
+            | Stage::Exiting { .. }
+            | Stage::Shortening { .. }
+            | Stage::Finished(_)) => stage,
+            Stage::Lost => self.lost(ctx),
         };
     }
 
@@ -414,22 +360,5 @@ impl ToolCall {
 
     fn emit(&self, ctx: &mut Context, effect: CallEffect) {
         ctx.emit(ChatEffect::Call { call: self.id, effect });
-    }
-}
-
-impl Stage {
-    /// Whether texts and media that a tool adds still join its result.
-    fn takes_output(&self) -> bool {
-        match self {
-            Self::Preparing { .. }
-            | Self::Deciding { .. }
-            | Self::Asking { .. }
-            | Self::Running { .. }
-            | Self::Stopping { .. }
-            | Self::Succeeding { .. }
-            | Self::Ending { .. }
-            | Self::Exiting { .. } => true,
-            Self::Queued(_) | Self::Shortening { .. } | Self::Finished(_) | Self::Lost => false,
-        }
     }
 }

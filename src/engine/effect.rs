@@ -144,7 +144,7 @@ pub enum CallEffect {
     /// Load the permission rules → [`ChatEvent::PermissionsLoaded`]; [`CallEvent::FactFound`] when that fails.
     LoadPermissions,
     /// Find what the call wants and what these rules say to it → [`CallEvent::FactFound`].
-    FindPairs { permissions: Arc<Permissions> },
+    FindWants { permissions: Arc<Permissions> },
     /// Ask the judge about the call → [`CallEvent::FactFound`], later. [`CallEffect::EndJudge`] follows.
     AskJudge,
     /// The judge's verdict is there, or not wanted any more (none).
@@ -297,7 +297,7 @@ impl CallEffect {
             Self::FindFact { fact } => not_found(*fact),
             Self::FindSaved { .. } => not_found(Fact::Saved),
             Self::LoadPermissions => not_found(Fact::Rules),
-            Self::FindPairs { .. } => not_found(Fact::Pairs),
+            Self::FindWants { .. } => not_found(Fact::Wants),
             Self::AskJudge => not_found(Fact::Judge),
             // Fail closed: a question that cannot be shown counts as rejected.
             Self::AskApproval { .. } => Some(CallEvent::Answered(Answer::Reject { reason: Some(fault()) })),

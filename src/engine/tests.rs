@@ -8,4 +8,5 @@ mod hand;
 mod restored;
 mod rows;
 mod storm;
+mod storm_performers;
 mod turns;

@@ -414,7 +414,7 @@ fn shell_call<'a>(rules: &'a Rules, own: OwnApproval) -> GatedCall<'a> {
 
 fn wants(rules: &Rules, list: &[(&str, &str)]) -> Facts {
     let pairs: Vec<_> = list.iter().map(|(key, value)| Want::new(Pair::new(key, value), rules)).collect();
-    facts(&[Found::Pairs(pairs.into())])
+    facts(&[Found::Wants(pairs.into())])
 }
 
 use Action::{Allow as Yes, Ask as Maybe, Deny as No};
@@ -528,7 +528,7 @@ fn r153_a_rule_may_allow_or_deny_the_third_identical_call() {
 fn what_cannot_be_found_out_asks_and_is_not_remembered() {
     let list = rules(&[(BASH, "*", Yes)]);
     let call = GatedCall { auto: true, ..shell_call(&list, OwnApproval::Run) };
-    let lost = decide(&call, &given(&[("run", None)]), &failed(&[Fact::Pairs]));
+    let lost = decide(&call, &given(&[("run", None)]), &failed(&[Fact::Wants]));
     assert_eq!(lost, asks(Cause::Unknown, None));
     let unloaded = GatedCall { rules: None, ..call };
     assert_eq!(decide(&unloaded, &Approvals::default(), &Facts::default()), Verdict::Need(Fact::Rules));
@@ -539,7 +539,7 @@ fn what_cannot_be_found_out_asks_and_is_not_remembered() {
 fn r019_a_rule_for_a_tools_name_asks_whatever_kind_of_tool_it_is() {
     let list = rules(&[("run", "*", Maybe)]);
     let call = GatedCall { rules: Some(&list), ..call(OwnApproval::Run) };
-    assert_eq!(decide(&call, &Approvals::default(), &Facts::default()), Verdict::Need(Fact::Pairs));
+    assert_eq!(decide(&call, &Approvals::default(), &Facts::default()), Verdict::Need(Fact::Wants));
     assert!(matches!(decide(&call, &Approvals::default(), &wants(&list, &[("run", "*")])), Verdict::Ask(_)));
 }
 
@@ -550,7 +550,7 @@ fn a_call_that_no_rule_concerns_looks_for_nothing() {
     assert_eq!(decide(&call, &Approvals::default(), &Facts::default()), Verdict::Allow);
     let mut commands = call;
     commands.settings.has_commands = true;
-    assert_eq!(decide(&commands, &Approvals::default(), &Facts::default()), Verdict::Need(Fact::Pairs));
+    assert_eq!(decide(&commands, &Approvals::default(), &Facts::default()), Verdict::Need(Fact::Wants));
 }
 
 #[test]

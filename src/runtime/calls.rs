@@ -50,11 +50,11 @@ impl Runtime {
     }
 
     /// Finds what a call wants → [`CallEvent::FactFound`], always.
-    pub fn find_pairs(&self, chat: ChatId, call: CallId, wants: Wants, permissions: Arc<Permissions>) {
+    pub fn judge_wants(&self, chat: ChatId, call: CallId, wants: Wants, permissions: Arc<Permissions>) {
         let inbox = Arc::clone(&self.inbox);
         self.in_background(move || {
-            let found = catch_unwind(|| Found::Pairs(permissions::judge(&wants, &permissions).into())).ok();
-            inbox.push(Event::call(chat, call, CallEvent::FactFound { fact: Fact::Pairs, found }));
+            let found = catch_unwind(|| Found::Wants(permissions::judge(&wants, &permissions).into())).ok();
+            inbox.push(Event::call(chat, call, CallEvent::FactFound { fact: Fact::Wants, found }));
         });
     }
 

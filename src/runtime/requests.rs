@@ -52,7 +52,7 @@ impl Runtime {
         }
     }
 
-    /// Asks the judge about a call → [`CallEvent::FactFound`], always, unless [`Runtime::abort_judge`] comes first.
+    /// Asks the judge about a call → `CallEvent::FactFound`, always, unless [`Runtime::abort_judge`] comes first.
     pub fn ask_judge(&self, chat: ChatId, call: CallId, judge: Judge) {
         if let Judge::Provider { request: provider, .. } = &judge {
             self.add_sent_secrets(&provider.http);

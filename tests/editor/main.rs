@@ -50,3 +50,4 @@ mod sources;
 mod text;
 mod turns;
 mod windows;
+mod words;

@@ -28,7 +28,7 @@ impl ToolCall {
         if fact == Fact::Judge {
             let judged = match &found {
                 Some(Found::Judge(judged)) => judged.clone(),
-                _ => Judged::Failed("no answer".to_owned()),
+                Some(_) | None => Judged::Failed("no answer".to_owned()),
             };
             self.emit(ctx, CallEffect::EndJudge { judged: Some(judged) });
         }
@@ -74,7 +74,7 @@ impl ToolCall {
         match fact {
             Fact::Judge => Some(CallEffect::AskJudge),
             Fact::Rules => Some(CallEffect::LoadPermissions),
-            Fact::Pairs => ctx.permissions.cloned().map(|permissions| CallEffect::FindPairs { permissions }),
+            Fact::Wants => ctx.permissions.cloned().map(|permissions| CallEffect::FindWants { permissions }),
             // It is needed only where there is a project, and after the command.
             Fact::Saved => {
                 let asked = facts.asked();

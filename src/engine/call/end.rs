@@ -2,78 +2,15 @@
 
 use std::sync::Arc;
 
-use super::{CallResult, Context, Prepared, Stage, ToolCall};
-use crate::engine::effect::{CallEffect, KillReason, Output};
+use super::{Abort, CallResult, Context, Denied, End, Prepared, Stage, ToolCall};
+use crate::engine::effect::{CallEffect, Output};
 use crate::engine::event::Report;
 use crate::engine::outcome::{DefaultText, Outcome, timed_out};
 use crate::error::OUR_FAULT;
-use crate::gate::verdict::Denial;
 use crate::message::{Attachment, Message};
 use crate::tool::{CallStatus, Defined, KeptMedia};
 
-#[allow(missing_docs, reason = "fields are told by the sentence of their variant")]
-/// Why a call ends from outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Abort {
-    /// The user cancelled this call or one before it.
-    Cancelled,
-    /// The chat was stopped.
-    Stopped,
-    /// The user ended this call only.
-    Skipped,
-    /// The time limit passed.
-    TimedOut { limit_ms: u64 },
-}
-
-impl Abort {
-    /// What jobs and commands are told.
-    pub fn kill_reason(self) -> KillReason {
-        match self {
-            Self::TimedOut { limit_ms } => KillReason::TimedOut { limit_ms },
-            Self::Cancelled | Self::Stopped | Self::Skipped => KillReason::User,
-        }
-    }
-}
-
-/// Who forbids a call.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Denied {
-    /// A permission rule.
-    ByRule(Denial),
-    /// The user's own settings; the text says which.
-    BySettings(String),
-}
-
-/// Why a call ends.
-#[derive(Clone, Debug, PartialEq)]
-pub enum End {
-    /// The last cmd succeeded.
-    Success,
-    /// Something failed. The text is ours; none: the tool's own error function speaks.
-    Error(Option<String>),
-    /// It is forbidden.
-    Denied(Denied),
-    /// The user said no.
-    Rejected(Option<String>),
-    /// It was ended from outside.
-    Aborted(Abort),
-}
-
 impl End {
-    /// What the call's result says.
-    pub fn status(&self) -> CallStatus {
-        match self {
-            Self::Success => CallStatus::Success,
-            Self::Error(_) => CallStatus::Error,
-            Self::Denied(_) => CallStatus::Denied,
-            Self::Rejected(_) => CallStatus::Rejected,
-            Self::Aborted(Abort::Cancelled) => CallStatus::Cancelled,
-            Self::Aborted(Abort::Stopped) => CallStatus::Stopped,
-            Self::Aborted(Abort::Skipped) => CallStatus::Skipped,
-            Self::Aborted(Abort::TimedOut { .. }) => CallStatus::TimedOut,
-        }
-    }
-
     /// What is said in the tool's place, where it says nothing. `adds`: the tool has added a result; `reports`: what its
     /// command printed, and how that ended, is told anyway.
     fn default_text(&self, defines: Defined, adds: bool, reports: bool) -> Option<DefaultText> {

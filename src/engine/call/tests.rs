@@ -1,8 +1,9 @@
 //! A call that a panic left without a stage.
 
 use super::*;
-use crate::engine::call::CallResult;
 use crate::error::OUR_FAULT;
+use crate::message::Message;
+use crate::tool::CallStatus;
 
 fn context<'a>(approvals: &'a mut Approvals, settings: &'a ChatSettings, effects: &'a mut Vec<Effect>) -> Context<'a> {
     Context { chat: ChatId(1), now_ms: 0, rest: 0, approvals, auto: false, permissions: None, settings, effects }

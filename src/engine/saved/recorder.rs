@@ -85,7 +85,7 @@ impl<'a> Note<'a> {
             | CallEffect::FindFact { .. }
             | CallEffect::FindSaved { .. }
             | CallEffect::LoadPermissions
-            | CallEffect::FindPairs { .. }
+            | CallEffect::FindWants { .. }
             | CallEffect::AskJudge
             | CallEffect::EndJudge { .. }
             | CallEffect::CloseQuestion

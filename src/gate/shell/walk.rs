@@ -192,9 +192,8 @@ impl<'a> Walker<'a> {
         let written = self.raw(node);
         let mut doubt = evaluated::doubt(node, self.text, self.values);
         // In `[`, what the grammar takes for a comparison is a redirection.
-        if !written.starts_with("[[") && written.contains(['<', '>']) {
-            doubt = Some(Unknown::Evaluated(written.to_owned()));
-        } else if quotes_substitution(node, self.text) {
+        let is_redirected = !written.starts_with("[[") && written.contains(['<', '>']);
+        if is_redirected || quotes_substitution(node, self.text) {
             doubt = Some(Unknown::Evaluated(written.to_owned()));
         }
         let text = self.text;

@@ -160,7 +160,7 @@ fn a_version_that_is_none_of_ours_is_refused_with_what_it_says() {
         fs::write(&path, bytes).unwrap();
         let refused: Result<Loaded, StoreError> = wait(|done| store.load("1-2-3".to_owned(), done));
         let error = refused.map(|_| ()).unwrap_err().to_string();
-        assert_eq!(error.starts_with(&path.display().to_string()), true, "{error}");
+        assert!(error.starts_with(&path.display().to_string()), "{error}");
         assert!(error.contains(message), "{version}: {error}");
     }
 }
