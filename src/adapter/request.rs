@@ -128,9 +128,9 @@ impl Built {
 /// What a decoder knows of the request that is answered.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
-    /// As [`super::build`] made them.
+    /// As `build` made them.
     pub names: Names,
-    /// As [`super::build`] made it.
+    /// As `build` made it.
     pub prefix: String,
     /// Who answers.
     pub origin: Origin,
